@@ -1,0 +1,61 @@
+"""spectraplex: convex optimisation over the spectrahedron and the nuclear-norm ball, with a provable gap."""
+
+from ._version import __version__
+from .arrays import set_threads
+from .certificate import Certificate
+from .check import check
+from .domains import NuclearBall, Spectrahedron, TraceBall
+from .factors import Rectangular, Symmetric
+from .methods import (
+    METHODS,
+    AwayStep,
+    ConditionalGradient,
+    FullRankOneRegularized,
+    Pairwise,
+    ProjectedGradient,
+    RankOneRegularized,
+)
+from .objectives import Completion, Distance, Objective, Sensing, Smooth
+from .problem import Method, Point, Problem, Step
+from .result import Result, load
+from .solve import project, solve
+from .stop import Status, Stop
+from .trace import Collect, Progress, Record, Trace
+
+__all__ = [
+    "METHODS",
+    "AwayStep",
+    "Certificate",
+    "Collect",
+    "Completion",
+    "ConditionalGradient",
+    "Distance",
+    "FullRankOneRegularized",
+    "Method",
+    "NuclearBall",
+    "Objective",
+    "Pairwise",
+    "Point",
+    "Problem",
+    "Progress",
+    "ProjectedGradient",
+    "RankOneRegularized",
+    "Record",
+    "Rectangular",
+    "Result",
+    "Sensing",
+    "Smooth",
+    "Spectrahedron",
+    "Status",
+    "Step",
+    "Stop",
+    "Symmetric",
+    "Trace",
+    "TraceBall",
+    "__version__",
+    "check",
+    "load",
+    "project",
+    "set_threads",
+    "solve",
+]

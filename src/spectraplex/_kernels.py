@@ -1,0 +1,92 @@
+"""The compiled loops over an observed pattern, in rows [low, high).
+
+Written by hand because neither NumPy nor SciPy has them: a sampled dense-dense product without an nnz × k
+temporary, atom scores without an m × k temporary, and sparse × block products that release the GIL so that
+``arrays.sweep`` can share rows among threads. Importing this file loads numba; ``arrays`` does that on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+# Reassociation lets a dot product use the vector units; nothing here may assume away NaN or infinity.
+_MATH = {"reassoc", "contract"}
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile, cached on disk where that is possible and uncached where it is not."""
+    try:
+        return numba.njit(cache=True, nogil=True, fastmath=_MATH)(function)
+    except (RuntimeError, OSError):  # numba found no folder that it may write its cache to
+        return numba.njit(cache=False, nogil=True, fastmath=_MATH)(function)
+
+
+@compiled
+def multiply_vector(low, high, indptr, indices, data, v, out):  # type: ignore[no-untyped-def]
+    """out[r] = Σ_c data[r, c] v[c]."""
+    for row in range(low, high):
+        total = out.dtype.type(0)
+        for entry in range(indptr[row], indptr[row + 1]):
+            total += data[entry] * v[indices[entry]]
+        out[row] = total
+
+
+@compiled
+def multiply_block(low, high, indptr, indices, data, V, columns, out):  # type: ignore[no-untyped-def]
+    """out[r, k] = Σ_c data[r, c] V[c, k]; V and out are C-contiguous, the first ``columns`` count."""
+    for row in range(low, high):
+        for k in range(columns):
+            out[row, k] = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            value = data[entry]
+            column = indices[entry]
+            for k in range(columns):
+                out[row, k] += value * V[column, k]
+
+
+@compiled
+def sample_vector(low, high, indptr, indices, u, v, out):  # type: ignore[no-untyped-def]
+    """out[e] = u[r] conj(v[c]) at every stored entry e = (r, c)."""
+    for row in range(low, high):
+        left = u[row]
+        for entry in range(indptr[row], indptr[row + 1]):
+            out[entry] = left * np.conj(v[indices[entry]])
+
+
+@compiled
+def sample_block(low, high, indptr, indices, U, V, out):  # type: ignore[no-untyped-def]
+    """out[e] = Σ_k U[r, k] conj(V[c, k]) at every stored entry e = (r, c)."""
+    columns = np.uint64(U.shape[1])
+    for row in range(low, high):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = indices[entry]
+            total = out.dtype.type(0)
+            for k in range(columns):
+                total += U[row, k] * np.conj(V[column, k])
+            out[entry] = total
+
+
+@compiled
+def score_block(low, high, indptr, indices, data, P, Q, columns, work, out):  # type: ignore[no-untyped-def]
+    """out[k] += Re conj(P[r, k]) Σ_c data[r, c] Q[c, k]: one number per atom, no image kept."""
+    for row in range(low, high):
+        for k in range(columns):
+            work[k] = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            value = data[entry]
+            column = indices[entry]
+            for k in range(columns):
+                work[k] += value * Q[column, k]
+        for k in range(columns):
+            out[k] += (np.conj(P[row, k]) * work[k]).real
+
+
+@compiled
+def gather(order, data, out):  # type: ignore[no-untyped-def]
+    """out[e] = conj(data[order[e]])."""
+    for entry in range(np.uint64(order.size)):
+        out[entry] = np.conj(data[order[entry]])

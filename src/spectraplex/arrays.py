@@ -1,0 +1,256 @@
+"""Arrays and the few sparse kernels: the only room that knows which array library is in use.
+
+``Pattern`` and ``sweep`` are written by hand because the loops of ``_kernels`` must run on all cores without an
+OpenMP or numba thread pool: those spin while they wait (a busy core then costs 20×) or may not be entered from
+two threads at once. Plain threads over compiled loops that release the GIL have neither fault, and since each row
+belongs to one chunk whatever the number of threads, results are bitwise the same for any number of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+#: The largest relative rounding error of one float64 operation, ×2.
+EPS = float(np.finfo(np.float64).eps)
+_CHUNK_ENTRIES = 1 << 15  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
+_SERIAL_WORK = 400_000  # multiply-adds under which waking a thread costs more than it saves (about 0.2 ms)
+
+
+def inner(a: Array, b: Array) -> float:
+    """The real inner product Re tr(aᴴb)."""
+    return float(np.vdot(a, b).real)
+
+
+def dagger(a: Array) -> Array:
+    """The conjugate transpose aᴴ."""
+    return a.conj().T
+
+
+def columns(a: Array) -> Array:
+    """A C-contiguous two-dimensional array with the vectors of ``a`` as columns."""
+    return np.ascontiguousarray(a.reshape(a.shape[0], -1))
+
+
+def orthonormal(block: Array, basis: Array | None = None, scale: float | None = None) -> Array:
+    """Orthonormal columns spanning ``block``, orthogonal to ``basis``; directions lost to rounding are left out.
+
+    Classical Gram-Schmidt twice ("twice is enough") against the basis, then a QR factorisation with a rank decision
+    against ``scale`` (by default the largest column norm of ``block``).
+    """
+    reference = scale if scale is not None else float(np.max(np.linalg.norm(block, axis=0), initial=0.0))
+    if reference == 0.0 or not np.isfinite(reference):
+        return block[:, :0]
+    block = block / reference
+    if basis is not None and basis.shape[1]:
+        for _ in range(2):
+            block = block - basis @ (dagger(basis) @ block)
+    if block.shape[1] == 1:
+        norm = float(np.linalg.norm(block))
+        if norm <= 1e3 * EPS:
+            return block[:, :0]
+        block = block / norm
+    else:
+        q, r = np.linalg.qr(block)
+        block = q[:, np.abs(np.diag(r)) > 1e3 * EPS]
+    if basis is not None and basis.shape[1] and block.shape[1]:
+        block = block - basis @ (dagger(basis) @ block)
+        block = np.linalg.qr(block)[0] if block.shape[1] > 1 else block / np.linalg.norm(block)
+    return cast(Array, block)
+
+
+def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:
+    """A unit vector uniform on the real or complex sphere."""
+    vector = rng.standard_normal(dimension)
+    if np.dtype(dtype).kind == "c":
+        vector = vector + 1j * rng.standard_normal(dimension)
+    return cast(Array, (vector / np.linalg.norm(vector)).astype(dtype))
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Threads
+
+
+def _available_cores() -> int:
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return min(here, int(asked)) if asked.isdigit() and int(asked) > 0 else here
+
+
+class _Workers:
+    """Plain threads, started on first use and again after a fork (threads do not survive one)."""
+
+    def __init__(self) -> None:
+        self.count = _available_cores()
+        self._pool: ThreadPoolExecutor | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self) -> None:
+        self._pool = None
+
+    def share(self, job: Callable[[int], None], chunks: int) -> None:
+        """Run job(0) … job(chunks − 1); the caller works too, so a thread that is not scheduled delays nobody."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max(1, self.count - 1), thread_name_prefix="spectraplex")
+        ticket = itertools.count()  # next() is atomic in CPython
+
+        def work() -> None:
+            while (chunk := next(ticket)) < chunks:
+                job(chunk)
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.count, chunks) - 1)]
+        work()
+        for helper in helpers:
+            if not helper.cancel():  # never started: the caller has done its share already
+                helper.result()
+
+
+_workers = _Workers()
+
+
+def set_threads(count: int) -> int:
+    """Set how many threads the sparse kernels use; returns the previous number. Results do not depend on it."""
+    if count < 1:
+        raise ValueError(f"threads must be at least 1, got {count}.")
+    before, _workers.count = _workers.count, int(count)
+    _workers.forget()
+    return before
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Patterns
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The observed positions of an m × n table, row by row (compressed sparse rows), without values.
+
+    Indices are unsigned: numba then leaves out the test for negative indices, and the loops vectorise (2 to 3×).
+    """
+
+    indptr: Array
+    indices: Array
+    shape: tuple[int, int]
+
+    @classmethod
+    def from_sorted(cls, rows: Array, cols: Array, shape: tuple[int, int]) -> Pattern:
+        """From positions sorted by row, then column, without duplicates."""
+        counts = np.bincount(rows, minlength=shape[0])
+        indptr = np.zeros(shape[0] + 1, dtype=np.uint64)
+        np.cumsum(counts.astype(np.uint64), out=indptr[1:])
+        return cls(indptr, np.ascontiguousarray(cols, dtype=_index_type(shape)), shape)
+
+    @property
+    def size(self) -> int:
+        return int(self.indices.size)
+
+    @cached_property
+    def rows(self) -> Array:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.shape[0], dtype=self.indices.dtype), np.diff(self.indptr).astype(np.int64))
+
+    @cached_property
+    def bounds(self) -> Array:
+        """Row boundaries of the chunks, about equal in entries, the same whatever the number of threads."""
+        chunks = max(1, -(-self.size // _CHUNK_ENTRIES))
+        wanted = np.linspace(0, self.size, chunks + 1)[1:-1].astype(np.uint64)
+        cuts = np.searchsorted(self.indptr, wanted)
+        return np.unique(np.concatenate([[0], cuts, [self.shape[0]]])).astype(np.uint64)
+
+    @cached_property
+    def transposed(self) -> tuple[Pattern, Array]:
+        """The pattern column by column, and for each of its entries the position in this one."""
+        from scipy.sparse import csr_matrix
+
+        signed = np.int32 if max(self.size, *self.shape) < 2**31 - 1 else np.int64
+        order = np.arange(self.size, dtype=signed)
+        here = (order, self.indices.astype(signed), self.indptr.astype(signed))
+        flipped = csr_matrix(here, shape=self.shape).tocsc()
+        indices = flipped.indices.astype(_index_type(self.shape))
+        return Pattern(flipped.indptr.astype(np.uint64), indices, (self.shape[1], self.shape[0])), flipped.data.astype(indices.dtype)
+
+    def flip(self, data: Array) -> tuple[Pattern, Array]:
+        """The conjugate transpose of the sparse matrix with these entries: its pattern and its entries."""
+        from . import _kernels
+
+        pattern, order = self.transposed
+        out = np.empty_like(data)
+        _kernels.gather(order, data, out)
+        return pattern, out
+
+    def sweep(self, kernel: Callable[..., None], work: int, *arguments: Any) -> None:
+        """Run ``kernel(low, high, indptr, indices, *arguments)`` over all rows, on all cores when it pays."""
+        bounds = self.bounds
+        if work < _SERIAL_WORK or bounds.size <= 2 or _workers.count == 1:
+            kernel(bounds[0], bounds[-1], self.indptr, self.indices, *arguments)
+            return
+
+        def job(chunk: int) -> None:
+            kernel(bounds[chunk], bounds[chunk + 1], self.indptr, self.indices, *arguments)
+
+        _workers.share(job, bounds.size - 1)
+
+    def multiply(self, data: Array, V: Array) -> Array:
+        """The sparse matrix with these entries times a vector or a block."""
+        from . import _kernels
+
+        dtype = np.result_type(data, V)
+        if V.ndim == 1 or V.shape[1] == 1:
+            out = np.empty(self.shape[0], dtype)
+            self.sweep(_kernels.multiply_vector, self.size, data, np.ascontiguousarray(V.reshape(-1)), out)
+            return out.reshape((self.shape[0], *V.shape[1:]))
+        out = np.empty((self.shape[0], V.shape[1]), dtype)
+        block = np.ascontiguousarray(V)
+        self.sweep(_kernels.multiply_block, self.size * V.shape[1], data, block, np.uint64(V.shape[1]), out)
+        return out
+
+    def sample(self, U: Array, V: Array) -> Array:
+        """The entries of U Vᴴ at these positions, without forming it."""
+        from . import _kernels
+
+        out = np.empty(self.size, np.result_type(U, V))
+        if U.shape[1] == 1:
+            u, v = np.ascontiguousarray(U[:, 0]), np.ascontiguousarray(V[:, 0])
+            self.sweep(_kernels.sample_vector, self.size, u, v, out)
+        elif U.shape[1] == 0:
+            out[:] = 0
+        else:
+            U, V = np.ascontiguousarray(U), np.ascontiguousarray(V)
+            self.sweep(_kernels.sample_block, self.size * U.shape[1], U, V, out)
+        return out
+
+    def scores(self, data: Array, P: Array, Q: Array, count: int) -> Array:
+        """Re P[:, k]ᴴ S Q[:, k] for the first ``count`` columns of C-contiguous P and Q: one block product."""
+        from . import _kernels
+
+        chunks = self.bounds.size - 1
+        partial = np.zeros((chunks, count))
+        work = np.empty((chunks, count), np.result_type(data, Q))
+
+        def job(chunk: int) -> None:
+            low, high = self.bounds[chunk], self.bounds[chunk + 1]
+            _kernels.score_block(
+                low, high, self.indptr, self.indices, data, P, Q, np.uint64(count), work[chunk], partial[chunk]
+            )
+
+        if self.size * count < _SERIAL_WORK or _workers.count == 1:
+            for chunk in range(chunks):
+                job(chunk)
+        else:
+            _workers.share(job, chunks)
+        return cast(Array, partial.sum(axis=0))
+
+
+def _index_type(shape: tuple[int, int]) -> type:
+    return np.uint32 if max(shape) < 2**32 - 1 else np.uint64

@@ -1,0 +1,49 @@
+"""One file a method; a method is ``init`` and ``step``. The registry is also the test list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .away import AwayStep
+from .conditional_gradient import ConditionalGradient
+from .pairwise import Pairwise
+from .projected import ProjectedGradient
+from .rank_one import RankOneRegularized
+from .rank_one_full import FullRankOneRegularized
+
+#: name → method, with its defaults.
+METHODS: dict[str, Any] = {
+    "cg": ConditionalGradient(),
+    "away": AwayStep(),
+    "pairwise": Pairwise(),
+    "ror": RankOneRegularized(),
+    "ror-adaptive": RankOneRegularized(select="greedy", step="line-search", beta="adaptive"),
+    "ror-full": FullRankOneRegularized(),
+    "pgd": ProjectedGradient(),
+    "apgd": ProjectedGradient(accelerated=True),
+}
+
+
+def resolve(method: Any) -> Any:
+    """A method from its name, or itself."""
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise ValueError(f"Unknown method {method!r}; known: {', '.join(METHODS)}.")
+        return METHODS[method]
+    if not (hasattr(method, "init") and hasattr(method, "step")):
+        raise TypeError(
+            f"method must be a name ({', '.join(METHODS)}) or have init and step, got {type(method).__name__}."
+        )
+    return method
+
+
+__all__ = [
+    "METHODS",
+    "AwayStep",
+    "ConditionalGradient",
+    "FullRankOneRegularized",
+    "Pairwise",
+    "ProjectedGradient",
+    "RankOneRegularized",
+    "resolve",
+]

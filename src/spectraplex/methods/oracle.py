@@ -1,0 +1,73 @@
+"""What every rank-one method asks first: the leading eigenvector of −∇f(X), to a share of the gap it reveals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..atoms import Atoms
+from ..eigen import Accuracy, leading
+from ..operators import Lifted, Shifted
+from ..problem import Point, Problem, Step
+
+#: Methods with a line search and no β ask for this fraction of the estimated gap.
+FRACTION = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A unit vector v = EV_ξ, its Rayleigh quotient, and ⟨−∇f, vvᴴ − X⟩ as far as it is known (an estimate)."""
+
+    vector: Array
+    value: float
+    gap: float
+
+
+def base(problem: Problem, point: Point) -> float:
+    """⟨−∇f(X), X⟩: what a new direction has to beat."""
+    return -problem.lifted.pair(point.slope, point.image)
+
+
+def find(
+    operator: Lifted | Shifted,
+    beat: float,
+    rng: np.random.Generator,
+    guess: Array | None = None,
+    accuracy: Accuracy | None = None,
+) -> Direction:
+    """EV_ξ of an operator; by default ξ is a tenth of what the vector promises over ``beat``."""
+    careful = accuracy is not None
+    wanted: Accuracy = accuracy if accuracy is not None else (lambda value: FRACTION * max(value - beat, 0.0))
+    ritz = leading(operator, accuracy=wanted, start=guess, rng=rng, careful=careful)
+    return Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
+
+
+def scores(operator: Lifted, atoms: Atoms) -> Array:
+    """xᵢᴴ(−∇f)xᵢ for all atoms: one block product over their shared buffer."""
+    return operator.scores(atoms.buffer.array, atoms.buffer.used)[atoms.index]
+
+
+def begin(
+    problem: Problem, point: Point, rng: np.random.Generator, accuracy: Accuracy | None = None
+) -> tuple[Point, Array, Step]:
+    """Line 3 of Algorithm 2: X₁ = x₁x₁ᴴ with x₁ = EV(−∇f(x₀x₀ᴴ)); a point that somebody gave is kept as it is."""
+    if not point.fresh:
+        return point, point.atoms.vector(int(np.argmax(point.atoms.weights))), Step("start", 0.0, 0.0, np.inf)
+    operator = problem.descent(point)
+    found = find(operator, base(problem, point), rng, accuracy=accuracy)
+    atoms = Atoms.of(found.vector)
+    return problem.point(atoms), found.vector, Step("toward", 1.0, operator.products, found.gap)
+
+
+def tidy(atoms: Atoms) -> Atoms:
+    """Recompress when there are more atoms than any decomposition needs (the same X, fewer columns)."""
+    return atoms.compress() if len(atoms) > max(64, 2 * atoms.dimension) else atoms
+
+
+def difference(problem: Problem, v: Array, x: Array) -> Any:
+    """The image of vvᴴ − xxᴴ, in one sweep."""
+    both = np.stack([v, x], axis=1)
+    return problem.lifted.measure(both, np.array([1.0, -1.0]), both)

@@ -1,0 +1,66 @@
+"""The full, deterministic rank-one-regularised update (Eq. 5 and the "full deterministic update" lemma of the paper).
+
+    for every i:  vᵢ ← EV(−∇f(X) + ηβ xᵢxᵢᴴ);    X ← Σ aᵢ ((1 − η) xᵢxᵢᴴ + η vᵢvᵢᴴ),    η = min(1, 18/(t + 8)).
+
+Atoms double at each step, so they are recompressed to the eigendecomposition when they exceed twice the rank; the
+lemma holds for any decomposition.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..atoms import Atoms
+from ..problem import Point, Problem, Step
+from .conditional_gradient import CGMemory
+from .oracle import FRACTION, base, begin
+from .rank_one import regularized, smoothness_or_say, theorem_accuracy, theorem_step
+
+
+@dataclass(frozen=True)
+class FullRankOneRegularized:
+    """One leading eigenvector per *atom* and step: the analysis made runnable, for small problems and for study.
+
+    Parameters
+    ----------
+    beta : None takes the objective's smoothness through the lift and refuses when it is unknown.
+    """
+
+    beta: float | None = None
+    Memory: ClassVar[type] = CGMemory
+
+    def __post_init__(self) -> None:
+        if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
+            raise ValueError(f"FullRankOneRegularized: beta must be None or a number ≥ 0, got {self.beta!r}.")
+
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+        beta = smoothness_or_say(problem, "FullRankOneRegularized", self.beta)
+        point, guess, step = begin(problem, point, rng, accuracy=beta or None)
+        return point, CGMemory(1, guess), step
+
+    def step(
+        self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
+    ) -> tuple[Point, Any, Step]:
+        beta, eta = smoothness_or_say(problem, type(self).__name__, self.beta), min(1.0, theorem_step(memory.t))
+        descent, here = problem.descent(point), base(problem, point)
+        # The theorem's ξ_t, or a tenth of what is left to gain where that is less: ξ_t is large for a long time.
+        most = theorem_accuracy(memory.t, beta)
+
+        def accuracy(value: float) -> float:
+            return min(most, FRACTION * max(value - here, 0.0))
+
+        X, a = point.atoms.vectors, point.atoms.weights
+        found = [regularized(descent, x, eta * beta, here, rng, guess=x, accuracy=accuracy) for x in X.T]
+        V = np.stack([each.vector for each in found], axis=1)
+        atoms = Atoms.of(np.concatenate([X, V], axis=1), np.concatenate([(1.0 - eta) * a, eta * a]))
+        kept = atoms.weights > 0
+        if not kept.all():
+            atoms = Atoms.of(atoms.vectors[:, kept], atoms.weights[kept])
+        compressed = atoms.compress()
+        atoms = compressed if len(atoms) > 2 * len(compressed) else atoms
+        gap = max(each.gap for each in found)
+        return problem.point(atoms), CGMemory(memory.t + 1, V[:, 0]), Step("full", eta, descent.products, gap)

@@ -1,0 +1,49 @@
+"""One file a loss family. An objective is f(X) = ℓ(𝒜(X)): see ``Objective`` for what it has to know."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..arrays import Array
+from ..linesearch import Curve
+from ..operators import Operator
+from .completion import Completion
+from .distance import Distance
+from .sensing import Sensing
+from .smooth import Smooth
+
+
+class Objective(Protocol):
+    """f(X) = ℓ(𝒜(X)). The image z = 𝒜(X) and the slope ∇ℓ(z) are opaque: only the objective looks inside.
+
+    Optional, asked for by name: ``smoothness``, ``strong_convexity`` (and ``hermitian_smoothness``,
+    ``hermitian_strong_convexity`` where Hermitian matrices have better ones), ``require_hermitian()``.
+    """
+
+    shape: tuple[int, int]
+    dtype: str
+
+    def measure(self, U: Array, s: Array, V: Array) -> Any:
+        """The image of U diag(s) Vᴴ; linear in that matrix."""
+
+    def combine(self, a: float, z: Any, b: float, w: Any) -> Any:
+        """a·z + b·w."""
+
+    def evaluate(self, z: Any) -> tuple[float, Any]:
+        """ℓ(z) and its slope, in one pass."""
+        ...
+
+    def along(self, z: Any, dz: Any) -> Curve:
+        """s ↦ ℓ(z + s·dz)."""
+        ...
+
+    def pair(self, slope: Any, z: Any) -> float:
+        """⟨slope, z⟩, real."""
+        ...
+
+    def gradient(self, slope: Any) -> Operator:
+        """𝒜*(slope), something that multiplies."""
+        ...
+
+
+__all__ = ["Completion", "Distance", "Objective", "Sensing", "Smooth"]

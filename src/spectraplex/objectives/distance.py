@@ -1,0 +1,126 @@
+"""Distance: f(X) = ½‖X − A‖²_F, whose minimiser over a domain is the Euclidean projection of A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Pattern, dagger, inner
+from ..linesearch import Quadratic
+from ..operators import Dense, LowRank, Operator, Sparse, Sum
+from .validate import hermitian_or_say, numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Factored:
+    """The image of X beside a sparse A: X's own factors, with ‖X‖² and ⟨A, X⟩ carried along."""
+
+    U: Array
+    s: Array
+    V: Array
+    square: float
+    match: float
+
+
+class Distance:
+    """½‖X − A‖²_F for a dense or scipy-sparse A, real or complex; smoothness and strong convexity are both one.
+
+    With a dense A the image is X itself. With a sparse A nothing dense is ever formed: the image is factored, and
+    the gradient multiplies as low rank minus sparse.
+    """
+
+    smoothness = 1.0
+    strong_convexity = 1.0
+
+    def __init__(self, A: Any) -> None:
+        from scipy.sparse import issparse
+
+        self.sparse: Sparse | None = None
+        if issparse(A):
+            table = A.tocsr().copy()
+            table.sum_duplicates()
+            table.sort_indices()
+            data = numbers("Distance", "A.data", table.data, ndim=1)
+            shape = (int(table.shape[0]), int(table.shape[1]))
+            rows = np.repeat(np.arange(shape[0]), np.diff(table.indptr))
+            self.sparse = Sparse(Pattern.from_sorted(rows, table.indices, shape), data)
+            self.A = None
+            self._half = 0.5 * inner(data, data)
+        else:
+            self.A = numbers("Distance", "A", A, ndim=2)
+            shape, data = (self.A.shape[0], self.A.shape[1]), self.A
+        if min(shape) < 1:
+            raise ValueError(f"Distance: A has shape {shape}; it must be at least 1 × 1.")
+        self.shape = shape
+        self.dtype = data.dtype.name
+
+    def require_hermitian(self) -> None:
+        """Called at the door by a domain of Hermitian matrices."""
+        if self.sparse is None:
+            assert self.A is not None
+            hermitian_or_say("Distance", "A", self.A)
+            self._hermitian = True
+            return
+        from scipy.sparse import csr_matrix
+
+        pattern = self.sparse.pattern
+        place = (pattern.indices.astype(np.int64), pattern.indptr.astype(np.int64))
+        table = csr_matrix((self.sparse.data, *place), shape=self.shape)
+        skew = abs(table - table.conj().T).tocoo()
+        if skew.nnz and skew.data.max() > 1e-10 * max(np.abs(self.sparse.data).max(), np.finfo(float).tiny):
+            worst = int(np.argmax(skew.data))
+            raise ValueError(
+                f"Distance: A is not Hermitian: entry ({skew.row[worst]}, {skew.col[worst]}) differs from the conjugate of "
+                f"its mirror by {skew.data[worst]:.3g}; pass (A + Aᴴ)/2 if that is what you mean."
+            )
+
+    # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
+
+    def measure(self, U: Array, s: Array, V: Array) -> Any:
+        if self.sparse is None:
+            return (U * s) @ dagger(V)
+        square = _cross(U, s, V, U, s, V)
+        U, V = np.ascontiguousarray(U), np.ascontiguousarray(V)
+        match = float(np.dot(s, self.sparse.scores(U, V, s.size)))
+        return Factored(U, s, V, square, match)
+
+    def combine(self, a: float, z: Any, b: float, w: Any) -> Any:
+        if self.sparse is None:
+            return a * z + b * w
+        U, V = np.concatenate([z.U, w.U], axis=1), np.concatenate([z.V, w.V], axis=1)
+        square = a * a * z.square + 2 * a * b * _inner(z, w) + b * b * w.square
+        return Factored(U, np.concatenate([a * z.s, b * w.s]), V, square, a * z.match + b * w.match)
+
+    def evaluate(self, z: Any) -> tuple[float, Any]:
+        if self.sparse is None:
+            residual = z - self.A
+            return 0.5 * inner(residual, residual), residual
+        return 0.5 * z.square - z.match + self._half, z
+
+    def along(self, z: Any, dz: Any) -> Quadratic:
+        value, slope = self.evaluate(z)
+        bend = inner(dz, dz) if self.sparse is None else dz.square
+        return Quadratic(value, self.pair(slope, dz), bend)
+
+    def pair(self, slope: Any, z: Any) -> float:
+        return inner(slope, z) if self.sparse is None else _inner(slope, z) - z.match
+
+    def gradient(self, slope: Any) -> Operator:
+        if self.sparse is None:
+            return Dense(slope, hermitian=getattr(self, "_hermitian", False))
+        return Sum((1.0, -1.0), (LowRank(slope.U, slope.s, slope.V), self.sparse))
+
+    def __repr__(self) -> str:
+        kind = "dense" if self.sparse is None else f"sparse with {self.sparse.pattern.size} entries"
+        return f"Distance({self.shape[0]}×{self.shape[1]}, {kind}, {self.dtype})"
+
+
+def _inner(z: Factored, w: Factored) -> float:
+    return z.square if z is w else _cross(z.U, z.s, z.V, w.U, w.s, w.V)
+
+
+def _cross(U: Array, s: Array, V: Array, P: Array, t: Array, Q: Array) -> float:
+    """Re ⟨U diag(s) Vᴴ, P diag(t) Qᴴ⟩."""
+    return float((s @ ((dagger(U) @ P) * (dagger(V) @ Q).conj()) @ t).real)

@@ -1,0 +1,95 @@
+"""Smooth: a user's own function of a dense X."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from ..arrays import Array, dagger, inner
+from ..linesearch import NotFinite, Smoothly
+from ..operators import Dense
+from .validate import two_dimensions
+
+
+class Smooth:
+    """A differentiable convex function given as ``value_and_gradient(X) -> (value, gradient)``.
+
+    Parameters
+    ----------
+    value_and_gradient : gets a dense array of ``shape`` and returns a number and an array of that shape; the gradient
+        G means f(X + D) ≈ f(X) + Re tr(GᴴD).
+    shape : (m, n).
+    dtype : "float64" or "complex128".
+    smoothness, strong_convexity : constants in the Frobenius norm, where you know them. Methods that need a missing
+        one refuse; ``spectraplex.check`` tests what is claimed.
+    """
+
+    def __init__(
+        self,
+        value_and_gradient: Callable[[Array], tuple[float, Array]],
+        shape: tuple[int, int],
+        dtype: str = "float64",
+        smoothness: float | None = None,
+        strong_convexity: float | None = None,
+    ) -> None:
+        if not callable(value_and_gradient):
+            raise TypeError(f"Smooth: value_and_gradient must be callable, got {type(value_and_gradient).__name__}.")
+        self.value_and_gradient = value_and_gradient
+        self.shape = two_dimensions("Smooth", shape)
+        self.dtype = np.dtype(dtype).name
+        if self.dtype not in ("float64", "complex128"):
+            raise ValueError(f"Smooth: dtype must be 'float64' or 'complex128', got {dtype!r}.")
+        for name, value in (("smoothness", smoothness), ("strong_convexity", strong_convexity)):
+            if value is not None and not (np.isfinite(value) and value >= 0):
+                raise ValueError(f"Smooth: {name} must be a non-negative number, got {value!r}.")
+        self.smoothness = smoothness
+        self.strong_convexity = strong_convexity
+
+    def measure(self, U: Array, s: Array, V: Array) -> Array:
+        return cast(Array, (U * s) @ dagger(V))
+
+    def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
+        return a * z + b * w
+
+    def evaluate(self, z: Array) -> tuple[float, Array]:
+        answer: Any = self.value_and_gradient(z.copy())  # a copy: the image stays ours whatever the function does
+        try:
+            value, gradient = answer
+            value, gradient = float(value), np.asarray(gradient)
+        except (TypeError, ValueError):
+            raise TypeError(
+                "Smooth: value_and_gradient must return (number, array), got " + _describe(answer) + "."
+            ) from None
+        if gradient.shape != self.shape:
+            raise ValueError(f"Smooth: the gradient has shape {gradient.shape}, but X has shape {self.shape}.")
+        if gradient.dtype.kind == "c" and self.dtype == "float64":
+            raise TypeError("Smooth: the gradient is complex; say dtype='complex128' if X is meant to be complex.")
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            raise NotFinite("value_and_gradient returned NaN or infinity")
+        return value, gradient.astype(self.dtype, copy=False)
+
+    def along(self, z: Array, dz: Array) -> Smoothly:
+        def at(size: float) -> tuple[float, float]:
+            try:
+                value, gradient = self.evaluate(z + size * dz)
+            except NotFinite:
+                return np.nan, np.nan
+            return value, inner(gradient, dz)
+
+        return Smoothly(at)
+
+    def pair(self, slope: Array, z: Array) -> float:
+        return inner(slope, z)
+
+    def gradient(self, slope: Array) -> Dense:
+        return Dense(slope)
+
+    def __repr__(self) -> str:
+        name = getattr(self.value_and_gradient, "__name__", "function")
+        return f"Smooth({name}, {self.shape[0]}×{self.shape[1]}, {self.dtype})"
+
+
+def _describe(answer: Any) -> str:
+    return f"a {len(answer)}-tuple" if isinstance(answer, tuple) else type(answer).__name__

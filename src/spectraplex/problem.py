@@ -1,0 +1,125 @@
+"""Problem, Point, Step: what the loop hands to a method and gets back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from .arrays import Array
+from .atoms import Atoms
+from .domains import Domain, LiftedObjective
+from .linesearch import Curve, NotFinite
+from .operators import Lifted
+
+_NEEDED = ("measure", "combine", "evaluate", "along", "pair", "gradient")
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An iterate on the unit spectrahedron, its image z = 𝒜(X), and what the objective says there."""
+
+    atoms: Atoms
+    image: Any
+    value: float
+    slope: Any = field(repr=False)
+    fresh: bool = False  # the domain's own start, of no value to anybody: a method may jump away from it
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a method did: kind ("toward", "away", "move", …), step size, products spent, estimated gap before it."""
+
+    kind: str
+    size: float
+    products: float
+    estimated_gap: float
+
+
+class Method(Protocol):
+    """A method is ``init`` and ``step``; its ``Memory`` is a flat dataclass of arrays, numbers and strings."""
+
+    Memory: type
+
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]: ...
+    def step(
+        self, problem: Problem, point: Point, memory: Any, rng: np.random.Generator
+    ) -> tuple[Point, Any, Step]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise an objective over a domain; everything is checked here, once, before any work.
+
+    Examples
+    --------
+    >>> import numpy as np, spectraplex as sx
+    >>> sx.Problem(sx.Distance(np.diag([1.0, 0.5])), sx.Spectrahedron(2))
+    Problem(minimise Distance(2×2, dense, float64) over Spectrahedron(d=2, trace=1.0))
+    """
+
+    objective: Any
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        missing = [name for name in (*_NEEDED, "shape", "dtype") if not hasattr(self.objective, name)]
+        if missing:
+            raise TypeError(
+                f"Problem: {type(self.objective).__name__} is no objective, it lacks {', '.join(missing)}; "
+                "see spectraplex.Smooth for your own function, or the Objective protocol."
+            )
+        if not hasattr(self.domain, "lift"):
+            raise TypeError(
+                f"Problem: {type(self.domain).__name__} is no domain; use Spectrahedron, TraceBall or NuclearBall."
+            )
+        if tuple(self.objective.shape) != tuple(self.domain.shape):
+            raise ValueError(
+                f"Problem: the objective is about {_times(self.objective.shape)} matrices, the domain "
+                f"{self.domain} about {_times(self.domain.shape)} ones."
+            )
+        if self.domain.hermitian and hasattr(self.objective, "require_hermitian"):
+            self.objective.require_hermitian()
+
+    @cached_property
+    def lifted(self) -> LiftedObjective:
+        """The objective as the methods see it: on the unit spectrahedron."""
+        return self.domain.lift(self.objective)
+
+    @property
+    def dtype(self) -> str:
+        return str(self.objective.dtype)
+
+    def point(self, atoms: Atoms, image: Any = None, fresh: bool = False) -> Point:
+        """Evaluate at X = Σ aᵢxᵢxᵢᴴ, measuring the image unless it was carried along."""
+        if image is None:
+            vectors = atoms.vectors
+            image = self.lifted.measure(vectors, atoms.weights, vectors)
+        value, slope = self.lifted.evaluate(image)
+        if not np.isfinite(value):
+            raise NotFinite(f"the objective is {value}")
+        return Point(atoms, image, float(value), slope, fresh)
+
+    def descent(self, point: Point) -> Lifted:
+        """−∇f(X) upstairs, as an operator; its leading eigenvector is where every method looks."""
+        return self.lifted.gradient(point.slope, sign=-1.0)
+
+    def image_of(self, v: Array) -> Any:
+        """The image of the rank-one vvᴴ."""
+        column = v[:, None]
+        return self.lifted.measure(column, np.ones(1), column)
+
+    def curve(self, point: Point, dz: Any) -> Curve:
+        return self.lifted.along(point.image, dz)
+
+    def ahead(self, point: Point, atoms: Atoms, dz: Any, size: float) -> Point:
+        """The point whose atoms took a step of ``size`` along the direction with image dz."""
+        return self.point(atoms, self.lifted.combine(1.0, point.image, size, dz))
+
+    def __repr__(self) -> str:
+        return f"Problem(minimise {self.objective!r} over {self.domain!r})"
+
+
+def _times(shape: Any) -> str:
+    return "×".join(str(size) for size in shape)

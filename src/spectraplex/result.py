@@ -1,0 +1,155 @@
+"""Result, and its folder: arrays in one npz, everything else in one JSON, never a pickle."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._version import __version__
+from .atoms import Atoms, Buffer
+from .certificate import Certificate
+from .factors import Factors, Rectangular, Symmetric
+from .stop import Status
+from .trace import Record, Trace
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What ``solve`` found.
+
+    ``X`` is the best point, factored. ``gap`` and ``lower_bound`` are certified, or infinite when nothing was.
+    ``state`` is flat (arrays, numbers, strings) and lets ``solve(problem, method, start=result)`` go on.
+    """
+
+    X: Factors
+    value: float
+    gap: float
+    lower_bound: float
+    certificate: Certificate
+    status: Status
+    trace: Trace
+    seconds: float
+    products: float
+    state: dict[str, Any] = field(repr=False)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write ``result.npz`` and ``result.json`` into a folder (made if missing), each aside first, then renamed."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        parts = ("vectors", "weights") if isinstance(self.X, Symmetric) else ("U", "s", "V")
+        arrays = {f"X.{name}": np.asarray(getattr(self.X, name)) for name in parts}
+        trace = self.trace.as_dict()
+        arrays |= {f"trace.{name}": column for name, column in trace.items() if name != "kind"}
+        scalars: dict[str, Any] = {}
+        for name, value in self.state.items():
+            (arrays if isinstance(value, np.ndarray) else scalars)[f"state.{name}"] = value
+        document = {
+            "format": _FORMAT,
+            "version": __version__,
+            "status": self.status.name,
+            "numbers": {name: _plain(getattr(self, name)) for name in ("value", "lower_bound", "seconds", "products")},
+            "certificate": {name: _plain(value) for name, value in asdict(self.certificate).items()},
+            "kinds": [str(kind) for kind in trace["kind"]],
+            "state": {name.removeprefix("state."): _plain(value) for name, value in scalars.items()},
+        }
+        aside = path / f".result-{os.getpid()}.npz"
+        try:
+            with aside.open("wb") as out:
+                np.savez(out, **arrays)
+            os.replace(aside, path / "result.npz")
+            aside = path / f".result-{os.getpid()}.json"
+            aside.write_text(json.dumps(document, indent=1), encoding="utf-8")
+            os.replace(aside, path / "result.json")
+        finally:
+            aside.unlink(missing_ok=True)
+        return path
+
+    def __repr__(self) -> str:
+        return f"Result(value={self.value:.8g}, gap={self.gap:.3g}, {self.X!r}, {self.status.name})"
+
+    def __str__(self) -> str:
+        return f"{self.certificate} {self.status.value} {len(self.trace)} records, {self.products:.0f} products, {self.seconds:.2f} s."
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """Read back what ``Result.save`` wrote."""
+    path = Path(folder)
+    for name in ("result.json", "result.npz"):
+        if not (path / name).is_file():
+            raise ValueError(f"load: {path} holds no saved result: {name} is missing.")
+    try:
+        document = json.loads((path / "result.json").read_text(encoding="utf-8"))
+        with np.load(path / "result.npz", allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (ValueError, OSError, KeyError) as error:
+        raise ValueError(f"load: {path} is damaged ({error}).") from error
+    if document.get("format") != _FORMAT:
+        raise ValueError(f"load: {path} has format {document.get('format')!r}; this version reads {_FORMAT}.")
+    try:
+        X: Factors
+        if "X.U" in arrays:
+            X = Rectangular(arrays["X.U"], arrays["X.s"], arrays["X.V"])
+        else:
+            X = Symmetric(arrays["X.vectors"], arrays["X.weights"])
+        names = [each.name for each in fields(Record)]
+        columns = [document["kinds"] if name == "kind" else arrays[f"trace.{name}"].tolist() for name in names]
+        trace = Trace([Record(*row) for row in zip(*columns, strict=True)])
+        numbers = {name: _number(value) for name, value in document["numbers"].items()}
+        certificate = Certificate(**{name: _number(value) for name, value in document["certificate"].items()})
+        state = {name: _number(value) for name, value in document["state"].items()}
+        state |= {name.removeprefix("state."): value for name, value in arrays.items() if name.startswith("state.")}
+        gap = max(numbers["value"] - numbers["lower_bound"], 0.0)
+        return Result(
+            X=X, gap=gap, certificate=certificate, status=Status[document["status"]], trace=trace, state=state, **numbers
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"load: {path} is damaged (missing or unknown entry {error}).") from error
+
+
+def _plain(value: Any) -> Any:
+    """A number or string that JSON holds exactly; infinities and NaN as words."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    return value
+
+
+def _number(value: Any) -> Any:
+    return float(value["number"]) if isinstance(value, dict) and set(value) == {"number"} else value
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Flat state
+
+
+def flatten_atoms(atoms: Atoms, prefix: str = "") -> dict[str, Any]:
+    """Columns as they lie in the buffer: products then round the same way when the run goes on."""
+    buffer = atoms.buffer
+    columns = np.ascontiguousarray(buffer.array[:, : buffer.used])
+    return {f"{prefix}columns": columns, f"{prefix}index": atoms.index, f"{prefix}weights": atoms.weights}
+
+
+def restore_atoms(state: dict[str, Any], prefix: str = "") -> Atoms:
+    return Atoms(Buffer(state[f"{prefix}columns"]), state[f"{prefix}index"], state[f"{prefix}weights"])
+
+
+def flatten(prefix: str, value: Any) -> dict[str, Any]:
+    """An array, number or string as it is; a dataclass of those field by field."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {f"{prefix}.{each.name}": getattr(value, each.name) for each in fields(value)}
+    return {prefix: value}
+
+
+def restore(prefix: str, state: dict[str, Any], kind: type | None) -> Any:
+    if kind is None:
+        return state[prefix]
+    return kind(**{each.name: state[f"{prefix}.{each.name}"] for each in fields(kind)})

@@ -1,0 +1,327 @@
+"""The only loop. A method is asked for steps; solve certifies, records, observes, and lets ``stop`` judge."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .certificate import Certificate, lower_bound
+from .factors import Factors, Rectangular, Symmetric
+from .linesearch import NotFinite
+from .methods import resolve
+from .objectives.distance import Distance, Factored
+from .problem import Point, Problem, Step
+from .result import Result, flatten, flatten_atoms, restore, restore_atoms
+from .stop import Status, Stop
+from .trace import Record, Trace
+
+Observer = Callable[[Record, Point], Any]
+
+_AFRESH = 50  # steps between two fresh measurements of the image: the recurrence drifts
+_PATIENCE = 20  # steps without any progress before a run counts as stalled
+
+
+def solve(
+    problem: Problem,
+    method: Any = "ror-adaptive",
+    stop: Stop | None = None,
+    observers: Sequence[Observer] = (),
+    start: Any = None,
+    seed: int = 0,
+    *,
+    failure: float = 1e-9,
+    certify: bool = True,
+) -> Result:
+    """Minimise, and say how far from the optimum the answer can be.
+
+    Parameters
+    ----------
+    problem : what to minimise over what.
+    method : a name from ``spectraplex.METHODS``, or a method such as ``ConditionalGradient(step="open-loop")``.
+    stop : when to end; by default at a certified relative gap of 10⁻³, or after 10,000 steps.
+    observers : called as ``observer(record, point)`` after every step; only returning False stops.
+    start : where to begin: a ``Result`` (the same method goes on exactly where it was), factors such as ``result.X``,
+        or a tuple (vectors, weights) or (U, s, V).
+    seed : same seed, same result.
+    failure : the probability that any certified bound of this run is wrong, all of them together.
+    certify : False skips the certificate at the end (gaps that ``stop`` asks for are certified all the same).
+
+    Returns
+    -------
+    Result
+        The best point seen. Ctrl-C ends the run with ``Status.INTERRUPTED`` and returns it, too.
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"solve: the first argument must be a Problem, got {type(problem).__name__}.")
+    stop = Stop(relative_gap=1e-3) if stop is None else stop
+    if not isinstance(stop, Stop):
+        raise TypeError(f"solve: stop must be a Stop, got {type(stop).__name__}.")
+    if not 0 < failure < 1:
+        raise ValueError(f"solve: failure is a probability between 0 and 1, got {failure!r}.")
+    return _Run(problem, resolve(method), stop, tuple(observers), seed, failure).run(start, certify)
+
+
+class _Run:
+    """The state of one call of ``solve``."""
+
+    def __init__(
+        self, problem: Problem, method: Any, stop: Stop, observers: tuple[Observer, ...], seed: int, failure: float
+    ) -> None:
+        self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
+        self.rng = np.random.default_rng(seed)
+        # Certificates draw from their own stream: their random starts must not depend on what the method did.
+        self.certifier = np.random.default_rng([seed, 1])
+        self.failure = failure
+        self.certified = 0  # certifications so far; the j-th may fail with probability failure/(j(j+1))
+        self.kind = "none"
+        self.bound = -math.inf
+        self.step_number = 0
+        self.products = 0.0
+        self.seconds_before = self.products_before = 0.0
+        self.last_cost, self.last_certified = 0.0, -math.inf
+        self.trace = Trace()
+        self.point: Point | None = None
+        self.best: Point | None = None
+        self.memory: Any = None
+        self.steps_here = self.idle = 0
+        self.clock = 0.0
+        self.scale = 0.0
+
+    # --------------------------------------------------------------------------------------------------- the loop
+
+    def run(self, start: Any, certify: bool) -> Result:
+        status: Status | None = None
+        began = time.perf_counter()
+        try:
+            status = self._begin(start)
+            self.clock = time.perf_counter() - began
+            while status is None:
+                began = time.perf_counter()
+                status = self._round()
+                if status is None:
+                    self.clock += time.perf_counter() - began
+                    status = self._judge(observe=True)
+        except KeyboardInterrupt:
+            if self.point is None:
+                raise
+            status = Status.INTERRUPTED
+        except NotFinite:
+            if self.point is None:
+                raise ValueError(
+                    "solve: the objective is NaN or infinite at the starting point; run spectraplex.check on it."
+                ) from None
+            status = Status.NOT_FINITE
+        if certify and status not in (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT):
+            try:
+                if status not in (Status.GAP, Status.FLOOR):
+                    self._certify(self.best, 0.3 * self.products + 100.0)
+            except KeyboardInterrupt:
+                status = Status.INTERRUPTED
+        return self._result(status)
+
+    def _begin(self, start: Any) -> Status | None:
+        if isinstance(start, Result):
+            if self._resume(start):
+                return self.stop.spent(0, 0.0, 0.0)
+            start = start.X
+        problem = self.problem
+        if start is None:
+            atoms = problem.domain.start(problem.dtype, self.rng)
+        else:
+            factors = _factors(start)
+            if np.dtype(factors.dtype).kind == "c" and problem.dtype == "float64":
+                raise TypeError("solve: start is complex, but the objective is real.")
+            atoms = problem.domain.raised(factors)
+            if atoms.buffer.array.dtype != np.dtype(problem.dtype):
+                atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
+        self.point = self.best = problem.point(atoms, fresh=start is None)
+        self.point, self.memory, step = self.method.init(problem, self.point, self.rng)
+        self.best = self.point
+        self.scale = abs(self.point.value)
+        self._take(self.point, step, counts=step.kind != "start")
+        return self._judge(observe=True)
+
+    def _round(self) -> Status | None:
+        """One step of the method, now and then a fresh image, and a certificate when one is due."""
+        assert self.point is not None and self.best is not None
+        point, self.memory, step = self.method.step(self.problem, self.point, self.memory, self.rng)
+        if (self.step_number + 1) % _AFRESH == 0:
+            fresh = self.problem.point(point.atoms)
+            if abs(fresh.value - point.value) > 1e-7 * max(self.scale, abs(point.value)):
+                return Status.INCONSISTENT
+            point = fresh
+        self.idle = 0 if point.value < self.best.value or step.size > 0 else self.idle + 1
+        self._take(point, step, counts=True)
+        return None
+
+    def _take(self, point: Point, step: Step, counts: bool) -> None:
+        self.point = point
+        if self.best is None or point.value < self.best.value:
+            self.best = point
+        self.step_number += counts
+        self.steps_here += counts
+        self.products += step.products
+        wanted = self.stop.wanted(point.value)
+        if wanted > -math.inf and self._due(step.estimated_gap, wanted):
+            self._certify(point, max(200.0, self.products), wanted)
+        self._record(step)
+
+    def _due(self, estimate: float, wanted: float) -> bool:
+        """Certify when the estimate says it will be enough, and never spend more than a quarter on it."""
+        if not self.products - self.last_certified >= 3.0 * self.last_cost:
+            return False
+        return math.isnan(estimate) or estimate <= wanted
+
+    def _certify(self, point: Point | None, max_products: float, wanted: float = math.nan) -> None:
+        if point is None:
+            return
+        self.certified += 1
+        failure = self.failure / (self.certified * (self.certified + 1))
+        estimate = self.trace[-1].estimated_gap if len(self.trace) else math.nan
+        hint = wanted if math.isfinite(wanted) and wanted > 0 else estimate
+        found = lower_bound(
+            self.problem, point, failure=failure, rng=self.certifier, max_products=max_products, hint=hint
+        )
+        self.products += found.products
+        self.last_cost, self.last_certified = found.products, self.products
+        if found.value > self.bound:
+            self.bound, self.kind = found.value, found.kind
+        if len(self.trace) and math.isnan(wanted):
+            last = self.trace[-1]
+            gap = max(last.value - self.bound, 0.0)
+            self.trace.replace_last(replace(last, gap=gap, lower_bound=self.bound, products=self.products))
+
+    def _record(self, step: Step) -> None:
+        assert self.point is not None
+        value = self.point.value
+        self.trace.append(
+            Record(
+                step=self.step_number,
+                seconds=self.seconds_before + self.clock,
+                value=value,
+                gap=max(value - self.bound, 0.0),
+                lower_bound=self.bound,
+                estimated_gap=step.estimated_gap,
+                atoms=len(self.point.atoms),
+                products=self.products,
+                kind=step.kind,
+                size=step.size,
+            )
+        )
+
+    def _judge(self, observe: bool) -> Status | None:
+        assert self.point is not None and self.best is not None
+        record = replace(self.trace[-1], seconds=self.seconds_before + self.clock)
+        self.trace.replace_last(record)
+        for observer in self.observers if observe else ():
+            if observer(record, self.point) is False:
+                return Status.OBSERVER
+        value = self.best.value
+        verdict = self.stop.reached(value, max(value - self.bound, 0.0))
+        if verdict is not None:
+            return verdict
+        if self.idle >= max(_PATIENCE, len(self.point.atoms)):
+            return Status.STALLED
+        return self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
+
+    # --------------------------------------------------------------------------------------------- in and out
+
+    def _resume(self, earlier: Result) -> bool:
+        """Go on exactly where the same method was; the limits of ``stop`` count from here."""
+        state = earlier.state
+        here = _fingerprint(self.problem)
+        if state.get("problem") != here:
+            raise ValueError(
+                f"solve: start is a result for {state.get('problem')}, not for {here}; pass its factors (start=result.X) "
+                "if they fit."
+            )
+        self.bound, self.kind = float(state["lower_bound"]), str(state["kind"])
+        self.certified = int(state["certified"])
+        self.step_number, self.products = int(state["step"]), float(state["products"])
+        self.seconds_before, self.products_before = float(state["seconds"]), self.products
+        self.trace = Trace(earlier.trace)
+        self.rng.bit_generator.state = json.loads(state["rng"])
+        self.certifier.bit_generator.state = json.loads(state["certifier"])
+        if state["method"] != repr(self.method):
+            return False
+        image = restore("image", state, None if "image" in state else Factored)
+        self.point = self.problem.point(restore_atoms(state), image)
+        self.best = self.problem.point(restore_atoms(state, "best.")) if "best.columns" in state else self.point
+        self.memory = restore("memory", state, self.method.Memory)
+        self.scale = float(state["scale"])
+        return True
+
+    def _state(self, point: Point) -> dict[str, Any]:
+        state: dict[str, Any] = {
+            "problem": _fingerprint(self.problem),
+            "method": repr(self.method),
+            "step": self.step_number,
+            "products": self.products,
+            "seconds": self.seconds_before + self.clock,
+            "lower_bound": self.bound,
+            "kind": self.kind,
+            "certified": self.certified,
+            "scale": self.scale,
+            "rng": json.dumps(self.rng.bit_generator.state),
+            "certifier": json.dumps(self.certifier.bit_generator.state),
+        }
+        state |= flatten_atoms(point.atoms) | flatten("image", point.image)
+        if self.memory is not None:
+            state |= flatten("memory", self.memory)
+        if self.best is not None and self.best is not point:
+            state |= flatten_atoms(self.best.atoms, "best.")
+        return state
+
+    def _result(self, status: Status) -> Result:
+        point, best = self.point, self.best
+        assert point is not None and best is not None
+        X = self.problem.domain.lower(best.atoms)
+        certificate = Certificate(
+            kind=self.kind,
+            failure=0.0 if self.kind == "proven" else self.failure,
+            value=best.value,
+            lower_bound=self.bound,
+            feasibility=0.0,
+        )
+        return Result(
+            X=X,
+            value=best.value,
+            gap=certificate.gap,
+            lower_bound=self.bound,
+            certificate=certificate,
+            status=status,
+            trace=self.trace,
+            seconds=self.seconds_before + self.clock,
+            products=self.products,
+            state=self._state(point),
+        )
+
+
+def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Result:
+    """The Euclidean projection of A on a domain, by rank-one work only: no decomposition of A is ever computed.
+
+    ``result.X`` is the projection P up to ‖X − P‖_F ≤ √(2·result.gap). A may be dense or scipy-sparse.
+    """
+    stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
+    return solve(Problem(Distance(A), domain), "ror-adaptive", stop, seed=seed)
+
+
+def _factors(start: Any) -> Factors:
+    if isinstance(start, Symmetric | Rectangular):
+        return start
+    if isinstance(start, tuple) and len(start) in (2, 3):
+        parts = [np.asarray(part) for part in start]
+        return Symmetric(*parts) if len(parts) == 2 else Rectangular(*parts)
+    raise TypeError(
+        f"solve: start must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}."
+    )
+
+
+def _fingerprint(problem: Problem) -> str:
+    return f"{problem.objective!r} over {problem.domain!r}"

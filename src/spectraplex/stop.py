@@ -1,0 +1,84 @@
+"""Stop and Status: the only judge of when to end, and the sentence that says why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from .arrays import EPS
+
+
+class Status(Enum):
+    """Why a run ended; the value is a sentence with a remedy."""
+
+    GAP = "Reached the gap asked for: the certified distance to the optimum is small enough."
+    FLOOR = "Reached rounding level: the certified gap is as small as float64 can show; a smaller one cannot be had."
+    VALUE = "Reached the value asked for."
+    STALLED = "No step makes progress any more: at rounding level for this method; another method may certify more."
+    STEP_LIMIT = "Stopped after max_steps; raise max_steps or loosen the gap."
+    TIME_LIMIT = "Stopped after max_seconds; raise max_seconds or loosen the gap."
+    PRODUCT_LIMIT = "Stopped after max_products; raise max_products or loosen the gap."
+    OBSERVER = "Stopped because an observer returned False."
+    INTERRUPTED = "Interrupted; the best point so far is returned, and solve(…, start=result) goes on from it."
+    NOT_FINITE = "The objective returned NaN or infinity; the last good point is returned. Run spectraplex.check on it."
+    INCONSISTENT = "The image carried along no longer agrees with 𝒜(X): the objective is not linear in X. Run spectraplex.check on it."
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to end. Whatever comes first counts; gaps are certified ones, never estimates.
+
+    Parameters
+    ----------
+    gap : end when the certified gap value − lower_bound is at most this.
+    relative_gap : end when gap ≤ relative_gap·|value|.
+    max_steps, max_seconds, max_products : limits of this call (a continued run starts counting anew).
+    value : end when the value is at most this.
+    """
+
+    gap: float | None = None
+    relative_gap: float | None = None
+    max_steps: int | None = 10_000
+    max_seconds: float | None = None
+    max_products: float | None = None
+    value: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("gap", "relative_gap", "max_steps", "max_seconds", "max_products"):
+            asked = getattr(self, name)
+            if asked is None:
+                continue
+            if isinstance(asked, bool) or not isinstance(asked, int | float) or math.isnan(asked) or asked < 0:
+                raise ValueError(f"Stop: {name} must be a number ≥ 0 or None, got {asked!r}.")
+        if self.max_steps is not None and self.max_steps != int(self.max_steps):
+            raise ValueError(f"Stop: max_steps must be a whole number, got {self.max_steps!r}.")
+        if self.value is not None and math.isnan(self.value):
+            raise ValueError("Stop: value must be a number or None, got nan.")
+
+    def wanted(self, value: float) -> float:
+        """The gap that would end the run at this value; −inf when no gap was asked for."""
+        asked = [-math.inf]
+        if self.gap is not None:
+            asked.append(self.gap)
+        if self.relative_gap is not None:
+            asked.append(self.relative_gap * abs(value))
+        return max(asked)
+
+    def reached(self, value: float, gap: float) -> Status | None:
+        """Judge what has been certified."""
+        if self.value is not None and value <= self.value:
+            return Status.VALUE
+        if gap <= self.wanted(value):
+            return Status.GAP
+        return Status.FLOOR if gap <= 4 * EPS * abs(value) else None
+
+    def spent(self, steps: int, seconds: float, products: float) -> Status | None:
+        """Judge what has been used up."""
+        if self.max_steps is not None and steps >= self.max_steps:
+            return Status.STEP_LIMIT
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            return Status.TIME_LIMIT
+        if self.max_products is not None and products >= self.max_products:
+            return Status.PRODUCT_LIMIT
+        return None
