@@ -9,6 +9,7 @@ belongs to one chunk whatever the number of threads, results are bitwise the sam
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ Array = NDArray[Any]
 #: The largest relative rounding error of one float64 operation, ×2.
 EPS = float(np.finfo(np.float64).eps)
 _CHUNK_ENTRIES = 1 << 15  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
+_SHORT = 20_000  # vectors up to this length stay with NumPy
 _SERIAL_WORK = 400_000  # multiply-adds under which waking a thread costs more than it saves (about 0.2 ms)
 
 
@@ -42,30 +44,43 @@ def columns(a: Array) -> Array:
     return np.ascontiguousarray(a.reshape(a.shape[0], -1))
 
 
-def orthonormal(block: Array, basis: Array | None = None, scale: float | None = None) -> Array:
+def norms(block: Array) -> Array:
+    """Euclidean norms of the columns (a short cut past numpy.linalg.norm, which costs more than a small product)."""
+    if block.shape[1] == 1:
+        column = block[:, 0]
+        return np.array([math.sqrt(np.vdot(column, column).real)])
+    return cast(Array, np.sqrt(np.einsum("ik,ik->k", block.conj(), block).real))
+
+
+def orthonormal(block: Array, basis: Array | None = None) -> Array:
     """Orthonormal columns spanning ``block``, orthogonal to ``basis``; directions lost to rounding are left out.
 
-    Classical Gram-Schmidt twice ("twice is enough") against the basis, then a QR factorisation with a rank decision
-    against ``scale`` (by default the largest column norm of ``block``).
+    Gram-Schmidt against the basis, a QR factorisation with a rank decision relative to the largest column, and
+    Gram-Schmidt again until nothing changes ("twice is enough", as a rule).
     """
-    reference = scale if scale is not None else float(np.max(np.linalg.norm(block, axis=0), initial=0.0))
-    if reference == 0.0 or not np.isfinite(reference):
+    reference = float(np.max(norms(block), initial=0.0))
+    if reference == 0.0 or not math.isfinite(reference):
         return block[:, :0]
     block = block / reference
-    if basis is not None and basis.shape[1]:
-        for _ in range(2):
-            block = block - basis @ (dagger(basis) @ block)
+    against = None if basis is None or basis.shape[1] == 0 else (basis, dagger(basis))
+    if against is not None:
+        block = block - against[0] @ (against[1] @ block)
     if block.shape[1] == 1:
-        norm = float(np.linalg.norm(block))
-        if norm <= 1e3 * EPS:
+        norm = norms(block)
+        if norm[0] <= 1e3 * EPS:
             return block[:, :0]
         block = block / norm
     else:
         q, r = np.linalg.qr(block)
         block = q[:, np.abs(np.diag(r)) > 1e3 * EPS]
-    if basis is not None and basis.shape[1] and block.shape[1]:
-        block = block - basis @ (dagger(basis) @ block)
-        block = np.linalg.qr(block)[0] if block.shape[1] > 1 else block / np.linalg.norm(block)
+    for _ in range(3):
+        if against is None or block.shape[1] == 0:
+            break
+        block = block - against[0] @ (against[1] @ block)
+        left = norms(block)
+        block = block / left if block.shape[1] == 1 else np.linalg.qr(block)[0]
+        if left.min() > 0.7:
+            break
     return cast(Array, block)
 
 
@@ -116,6 +131,15 @@ class _Workers:
                 helper.result()
 
 
+    def run(self, job: Callable[[int], None], chunks: int, work: int) -> None:
+        """All chunks, shared when the work is worth waking a thread for."""
+        if work < _SERIAL_WORK or self.count == 1 or chunks == 1:
+            for chunk in range(chunks):
+                job(chunk)
+        else:
+            self.share(job, chunks)
+
+
 _workers = _Workers()
 
 
@@ -126,6 +150,50 @@ def set_threads(count: int) -> int:
     before, _workers.count = _workers.count, int(count)
     _workers.forget()
     return before
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Long vectors
+
+
+def blend(a: float, z: Array, b: float, w: Array) -> Array:
+    """a·z + b·w with one allocation: temporaries of this length cost more in page faults than in arithmetic."""
+    if z.size < _SHORT:
+        return cast(Array, a * z + b * w)
+    from . import _kernels
+
+    out = np.empty(z.shape, np.result_type(z, w))
+    pieces = _pieces(z.size)
+    _workers.run(lambda i: _kernels.blend(pieces[i], pieces[i + 1], a, z, b, w, out), pieces.size - 1, z.size)
+    return out
+
+
+def line_squared(z: Array, target: Array, weights: Array | None, dz: Array) -> tuple[float, float, float]:
+    """Value, slope and bend of s ↦ ½Σ w|z + s·dz − target|² at s = 0."""
+    if z.size < _SHORT:
+        residual = z - target
+        pull = residual if weights is None else weights * residual
+        push = dz if weights is None else weights * dz
+        return 0.5 * inner(residual, pull), inner(pull, dz), inner(push, dz)
+    from . import _kernels
+
+    pieces = _pieces(z.size)
+    sums = np.zeros((pieces.size - 1, 3))
+
+    def job(i: int) -> None:
+        if weights is None:
+            sums[i] = _kernels.line_squared(pieces[i], pieces[i + 1], z, target, dz)
+        else:
+            sums[i] = _kernels.line_squared_weighted(pieces[i], pieces[i + 1], z, target, weights, dz)
+
+    _workers.run(job, pieces.size - 1, z.size)
+    value, slope, bend = sums.sum(axis=0)
+    return float(value), float(slope), float(bend)
+
+
+def _pieces(size: int) -> Array:
+    """Cuts every 2¹⁶ numbers, the same whatever the number of threads."""
+    return np.append(np.arange(0, size, 1 << 16), size).astype(np.uint64)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -244,11 +312,7 @@ class Pattern:
                 low, high, self.indptr, self.indices, data, P, Q, np.uint64(count), work[chunk], partial[chunk]
             )
 
-        if self.size * count < _SERIAL_WORK or _workers.count == 1:
-            for chunk in range(chunks):
-                job(chunk)
-        else:
-            _workers.share(job, chunks)
+        _workers.run(job, chunks, self.size * count)
         return cast(Array, partial.sum(axis=0))
 
 

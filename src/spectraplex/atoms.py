@@ -25,6 +25,8 @@ class Buffer:
         self.array = np.empty((columns.shape[0], count + room), columns.dtype)
         self.array[:, :count] = columns
         self.used = count
+        self._single: Array | None = None
+        self._single_used = 0
 
     def append(self, column: Array) -> int:
         if self.used == self.array.shape[1]:
@@ -34,6 +36,17 @@ class Buffer:
         self.array[:, self.used] = column
         self.used += 1  # last, so that an interrupted append leaves nothing behind
         return self.used - 1
+
+    @property
+    def single(self) -> Array:
+        """The columns in single precision, kept up to date as they come: for comparing atoms, never for values."""
+        if self._single is None or self._single.shape != self.array.shape:
+            kind = np.complex64 if self.array.dtype.kind == "c" else np.float32
+            self._single, self._single_used = np.empty(self.array.shape, kind), 0
+        new = slice(self._single_used, self.used)
+        self._single[:, new] = self.array[:, new]
+        self._single_used = self.used
+        return self._single
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +115,8 @@ class Atoms:
         kept = weights > _GONE
         index, weights = (self.index, weights) if kept.all() else (self.index[kept], weights[kept])
         buffer = self.buffer
-        if buffer.used > 1.5 * index.size + 16:  # mostly atoms nobody uses any more
-            buffer = Buffer(buffer.array[:, index], room=16 + index.size // 2)
+        if buffer.used > 1.2 * index.size + 8:  # every block product pays for atoms that nobody uses any more
+            buffer = Buffer(buffer.array[:, index], room=16 + index.size // 4)
             index = np.arange(index.size)
         if v is not None and size > _GONE:
             index = np.append(index, buffer.append(v / np.linalg.norm(v)))

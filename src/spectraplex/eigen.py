@@ -17,13 +17,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from .arrays import EPS, Array, dagger, orthonormal, random_unit
+from .arrays import EPS, Array, dagger, norms, orthonormal, random_unit
 from .operators import Shifted
 
 Accuracy = float | Callable[[float], float]
 
 _CHAIN = 4  # least number of operator applications between two Rayleigh-Ritz extractions
 _NOISE = 0.3  # share of fresh randomness in a warm start: no eigenvector can hide from it
+_TINY = float(np.finfo(np.float64).tiny)
 _SMALL = 200  # up to this dimension the basis may become the whole space, which ends any doubt
 
 
@@ -97,7 +98,7 @@ def leading(
                 continue
         elif done and careful and not space.full:
             careful, before[: values.size] = False, values
-            if space.look(_CHAIN, rng):
+            if space.look(2 * _CHAIN, rng):
                 continue
         vectors = space.assemble(parts)
         return Ritz(values, vectors, errors, space.products, done or space.full, space.full)
@@ -122,7 +123,7 @@ class _Space:
         self._store = [np.empty((n, 0), dtype, order="F") for n in self.lengths]
         self._images = [np.empty((self.lengths[self.other(s)], 0), dtype, order="F") for s in range(len(sides or [0]))]
         self._k = [0] * len(self.sides)
-        self._T = [np.empty((0, 0), dtype) for _ in self.sides]  # W[other(s)]ᴴ A W[s]
+        self._T = np.zeros((16, 16), dtype)  # W[0]ᴴ A W[last]: the whole projected matrix, or its off-diagonal block
 
     def other(self, side: int) -> int:
         return (side + 1) % len(self.sides)
@@ -149,8 +150,8 @@ class _Space:
         noise = np.stack([random_unit(self.lengths[last], self.dtype.name, rng) for _ in range(count)], axis=1)
         warm = None if start is None else np.asarray(start).reshape(self.dimension, -1)[self.sides[last]]
         if warm is not None:
-            norms = np.linalg.norm(warm, axis=0)
-            warm = warm[:, norms > 0] / norms[norms > 0]
+            lengths = norms(warm)
+            warm = warm[:, lengths > 0] / lengths[lengths > 0]
         if warm is None or warm.shape[1] == 0:
             block = noise
         elif warm.shape[1] >= count:
@@ -164,34 +165,29 @@ class _Space:
                 self.expand(side, self.shift[0][rows])
         self.expand(last, block)
 
-    def expand(self, side: int, block: Array, scale: float | None = None) -> Array:
+    def expand(self, side: int, block: Array) -> Array:
         """Add what is new in ``block`` to the basis; returns the image of the new columns (empty if none is new)."""
         W = self.basis(side)
-        new = orthonormal(block[:, : self.lengths[side]].astype(self.dtype, copy=False), W, scale)
+        new = orthonormal(block[:, : self.lengths[side]].astype(self.dtype, copy=False), W)
         new = new[:, : self.lengths[side] - W.shape[1]]
         width, k, other = new.shape[1], self._k[side], self.other(side)
         if width == 0:
             return np.empty((self.lengths[other], 0), self.dtype)
         image = self._apply(side, new)
         self.products += self._unit * width
-        self.norm = max(self.norm, float(np.max(np.linalg.norm(image, axis=0))))
+        self.norm = max(self.norm, float(np.max(norms(image))))
         self._reserve(side, k + width)
         self._store[side][:, k : k + width] = new
         self._images[side][:, k : k + width] = image
         self._k[side] = k + width
-        # T[side] = W[other]ᴴ A W[side] gains columns; its mirror T[other] gains the same as rows.
         fresh = dagger(self.basis(other)) @ image
         if other == side:
-            T = np.empty((k + width, k + width), self.dtype)
-            T[:k, :k] = self._T[side]
-            T[:, k:] = fresh
-            T[k:, :k] = dagger(fresh[:k])
-            T[k:, k:] = 0.5 * (fresh[k:] + dagger(fresh[k:]))
-            self._T[side] = T
+            self._T[: k + width, k : k + width] = fresh
+            self._T[k : k + width, :k] = dagger(fresh[:k])
+        elif side == 1:
+            self._T[: self._k[0], k : k + width] = fresh
         else:
-            old = self._T[side] if self._T[side].size else np.empty((self._k[other], k), self.dtype)
-            self._T[side] = np.concatenate([old, fresh], axis=1)
-            self._T[other] = dagger(self._T[side])
+            self._T[k : k + width, : self._k[1]] = dagger(fresh)
         return cast(Array, image)
 
     def _reserve(self, side: int, size: int) -> None:
@@ -201,6 +197,10 @@ class _Space:
                 grown = np.empty((held.shape[0], max(size, 2 * held.shape[1], 16)), self.dtype, order="F")
                 grown[:, : self._k[side]] = held[:, : self._k[side]]
                 store[side] = grown
+        if max(size, self._T.shape[0]) > self._T.shape[0]:
+            T = np.zeros((2 * size, 2 * size), self.dtype)
+            T[: self._T.shape[0], : self._T.shape[1]] = self._T
+            self._T = T
 
     def chain(self, residual: list[Array], length: int, rng: np.random.Generator) -> bool:
         """Extend the Krylov space from the loudest residual; with nothing left to follow, try a random direction.
@@ -209,8 +209,8 @@ class _Space:
         """
         side = self.loudest(residual)
         block = residual[side]
-        quiet = 4 * EPS * max(self.norm, np.finfo(np.float64).tiny)
-        block = block[:, np.linalg.norm(block, axis=0) > quiet]
+        quiet = 4 * EPS * max(self.norm, _TINY)
+        block = block[:, norms(block) > quiet]
         grown = False
         for _ in range(length):
             if block.shape[1] == 0:
@@ -238,21 +238,21 @@ class _Space:
         return False
 
     def loudest(self, residual: list[Array]) -> int:
-        return int(np.argmax([np.linalg.norm(part) for part in residual]))
+        return 0 if len(residual) == 1 else int(np.argmax([np.max(norms(part)) for part in residual]))
 
     # ----------------------------------------------------------------------------------------------------- extract
 
     def projected(self) -> Array:
         """The projected matrix Wᴴ(A + shift)W over all sides."""
+        k = self._k[0]
         if len(self.sides) == 1:
-            T = self._T[0]
+            T = self._T[:k, :k]
         else:
-            k = self._k[0]
             T = np.zeros((self.size, self.size), self.dtype)
-            T[:k, k:] = self._T[1]
-            T[k:, :k] = self._T[0]
+            T[:k, k:] = self._T[:k, : self._k[1]]
+            T[k:, :k] = dagger(T[:k, k:])
         if self.shift is not None:
-            c = self._shift_coordinates()
+            self._coordinates = c = self._shift_coordinates()
             T = T + (c * self.shift[1]) @ dagger(c)
         return T
 
@@ -272,25 +272,25 @@ class _Space:
         parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1], :count]) for s in range(len(self.sides))]
         weight = None
         if self.shift is not None:
-            weight = self.shift[1][:, None] * (dagger(self._shift_coordinates()) @ Y[:, :count])
+            weight = self.shift[1][:, None] * (dagger(self._coordinates) @ Y[:, :count])
         residual = []
         for side, rows in enumerate(self.sides):
             part = self.image(self.other(side)) @ parts[self.other(side)] - self.basis(side) @ (parts[side] * values)
             if weight is not None and self.shift is not None:
                 part = part + self.shift[0][rows] @ weight
             residual.append(part)
-        norms = np.sqrt(sum(np.linalg.norm(part, axis=0) ** 2 for part in residual))
+        size = np.sqrt(sum(norms(part) ** 2 for part in residual))
         below = np.append(theta, -np.inf)[count] if theta.size > count else -np.inf
         # |λ − θ| ≤ ‖r‖ always, and ≤ ‖r‖²/gap when the rest of the spectrum is a gap away (Parlett, 11.7).
         gaps = values - below if np.isfinite(below) else np.zeros(count)
-        errors = norms**2 / np.maximum(np.maximum(gaps, norms), np.finfo(np.float64).tiny)
+        errors = size**2 / np.maximum(np.maximum(gaps, size), _TINY)
         return values, parts, errors, residual
 
     def assemble(self, parts: list[Array]) -> Array:
         out = np.empty((self.dimension, parts[0].shape[1]), self.dtype)
         for side, rows in enumerate(self.sides):
             out[rows] = self.basis(side) @ parts[side]
-        return cast(Array, out / np.linalg.norm(out, axis=0))
+        return cast(Array, out / norms(out))
 
     def restart(self, keep: int) -> None:
         """Thick restart: keep the span of the leading Ritz vectors, per side, and their images at no product."""
@@ -304,5 +304,6 @@ class _Space:
             k = turn.shape[1]
             self._store[side][:, :k] = self.basis(side) @ turn
             self._images[side][:, :k] = self.image(side) @ turn
-        self._T = [dagger(turns[self.other(s)]) @ self._T[s] @ turns[s] for s in range(len(self.sides))]
+        T = dagger(turns[0]) @ self._T[: self._k[0], : self._k[-1]] @ turns[-1]
+        self._T[: T.shape[0], : T.shape[1]] = T
         self._k = [turn.shape[1] for turn in turns]

@@ -57,7 +57,9 @@ class Sparse:
         return pattern.multiply(data, U)
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return self.pattern.scores(self.data, P, Q, count)
+        if count == 1:
+            return np.array([np.vdot(P[:, 0], self.pattern.multiply(self.data, Q[:, 0])).real])
+        return self.pattern.scores(self.data.astype(P.dtype, copy=False), P, Q, count)
 
     def dense(self) -> Array:
         out = np.zeros(self.shape, self.data.dtype)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..problem import Point, Problem, Step
 from .conditional_gradient import CGMemory
-from .oracle import base, begin, find, scores, tidy
+from .oracle import base, begin, find, tidy, worst
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,10 @@ class AwayStep:
     ) -> tuple[Point, Any, Step]:
         descent, atoms, here = problem.descent(point), point.atoms, base(problem, point)
         found = find(descent, here, rng, memory.guess)
-        v, score = found.vector, scores(descent, atoms)
-        i = int(np.argmin(score))
+        v, (i, score) = found.vector, worst(descent, atoms)
         a = float(atoms.weights[i])
         memory = CGMemory(memory.t + 1, v)
-        if found.gap >= here - score[i] or a > 1.0 - 1e-12:
+        if found.gap >= here - score or a > 1.0 - 1e-12:
             dz = problem.lifted.combine(1.0, problem.image_of(v), -1.0, point.image)
             eta = problem.curve(point, dz).minimize(1.0)
             kind, moved = "toward", atoms.blend(v, eta)

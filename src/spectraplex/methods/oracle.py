@@ -10,11 +10,12 @@ import numpy as np
 from ..arrays import Array
 from ..atoms import Atoms
 from ..eigen import Accuracy, leading
-from ..operators import Lifted, Shifted
+from ..operators import Lifted, Shifted, Sparse
 from ..problem import Point, Problem, Step
 
 #: Methods with a line search and no β ask for this fraction of the estimated gap.
 FRACTION = 0.1
+_LARGE = 2_000_000  # multiply-adds of a scoring from which single precision pays
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +38,29 @@ def find(
     rng: np.random.Generator,
     guess: Array | None = None,
     accuracy: Accuracy | None = None,
+    careful: bool = False,
 ) -> Direction:
     """EV_ξ of an operator; by default ξ is a tenth of what the vector promises over ``beat``."""
-    careful = accuracy is not None
     wanted: Accuracy = accuracy if accuracy is not None else (lambda value: FRACTION * max(value - beat, 0.0))
     ritz = leading(operator, accuracy=wanted, start=guess, rng=rng, careful=careful)
     return Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
 
 
-def scores(operator: Lifted, atoms: Atoms) -> Array:
-    """xᵢᴴ(−∇f)xᵢ for all atoms: one block product over their shared buffer."""
-    return operator.scores(atoms.buffer.array, atoms.buffer.used)[atoms.index]
+def worst(operator: Lifted, atoms: Atoms) -> tuple[int, float]:
+    """The atom with the least xᵢᴴ(−∇f)xᵢ, and that number: one block product over the atoms' shared buffer.
+
+    A large sparse product is limited by memory, so it is done in single precision while the scores differ by more
+    than that can blur; the score returned is always a double one.
+    """
+    buffer, index = atoms.buffer, atoms.index
+    if isinstance(operator.inside, Sparse) and operator.inside.pattern.size * buffer.used > _LARGE:
+        scores = operator.scores(buffer.single, buffer.used)[index]
+        if np.ptp(scores) > 1e-4 * np.abs(scores).max():
+            i = int(np.argmin(scores))
+            return i, float(operator.scores(atoms.vector(i)[:, None], 1)[0])
+    scores = operator.scores(buffer.array, buffer.used)[index]
+    i = int(np.argmin(scores))
+    return i, float(scores[i])
 
 
 def begin(
@@ -57,7 +70,7 @@ def begin(
     if not point.fresh:
         return point, point.atoms.vector(int(np.argmax(point.atoms.weights))), Step("start", 0.0, 0.0, np.inf)
     operator = problem.descent(point)
-    found = find(operator, base(problem, point), rng, accuracy=accuracy)
+    found = find(operator, base(problem, point), rng, accuracy=accuracy, careful=accuracy is not None)
     atoms = Atoms.of(found.vector)
     return problem.point(atoms), found.vector, Step("toward", 1.0, operator.products, found.gap)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..problem import Point, Problem, Step
 from .conditional_gradient import CGMemory
-from .oracle import base, begin, difference, find, scores, tidy
+from .oracle import base, begin, difference, find, tidy, worst
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Pairwise:
         descent, atoms = problem.descent(point), point.atoms
         found = find(descent, base(problem, point), rng, memory.guess)
         v = found.vector
-        i = int(np.argmin(scores(descent, atoms)))
+        i, _ = worst(descent, atoms)
         dz = difference(problem, v, atoms.vector(i))
         eta = problem.curve(point, dz).minimize(float(atoms.weights[i]))
         new = problem.ahead(point, tidy(atoms.move(i, v, eta)), dz, eta)

@@ -23,8 +23,9 @@ from ..arrays import Array
 from ..linesearch import Curve
 from ..operators import Lifted, Shifted
 from ..problem import Point, Problem, Step
-from .oracle import Direction, base, begin, difference, find, scores, tidy
+from .oracle import Direction, base, begin, difference, find, tidy, worst
 
+_SHARE = 0.2  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
 _FADE = 0.7  # share of the old curvature kept at each step
 
 
@@ -85,7 +86,7 @@ class RankOneRegularized:
     Memory: ClassVar[type] = RORMemory
 
     def __init__(
-        self, select: str = "random", step: str = "theorem", beta: float | str | None = None, scale: float = 0.5
+        self, select: str = "random", step: str = "theorem", beta: float | str | None = None, scale: float = 0.7
     ) -> None:
         if select not in ("random", "greedy"):
             raise ValueError(f"RankOneRegularized: select must be 'random' or 'greedy', got {select!r}.")
@@ -113,24 +114,30 @@ class RankOneRegularized:
     ) -> tuple[Point, Any, Step]:
         descent, atoms, t = problem.descent(point), point.atoms, memory.t
         here, eta, beta = base(problem, point), theorem_step(t), self._beta(problem)
-        i = atoms.sample(rng) if self.select == "random" else int(np.argmin(scores(descent, atoms)))
+        if self.select == "random":
+            i = atoms.sample(rng)
+            score = float(descent.scores(atoms.vector(i)[:, None], 1)[0])
+        else:
+            i, score = worst(descent, atoms)
         a, x = float(atoms.weights[i]), atoms.vector(i)
         strength = self.scale * min(eta, a) * memory.curvature if self.beta == "adaptive" else eta * beta
 
-        theorem = self.step_rule == "theorem"
-        accuracy = theorem_accuracy(t, beta) if theorem and beta > 0 else None
-        found = regularized(descent, x, strength, here, rng, guess=memory.guess, accuracy=accuracy)
+        theorem = self.step_rule == "theorem" and beta > 0
+        # Without the theorem’s ξ_t: a share of what the new vector gains over staying at x.
+        gain = lambda value: _SHARE * max(value - score - strength, 0.0)  # noqa: E731
+        accuracy = theorem_accuracy(t, beta) if theorem else gain
+        found = regularized(descent, x, strength, here, rng, guess=memory.guess, accuracy=accuracy, careful=theorem)
         v = found.vector
 
         dz = difference(problem, v, x)
         curve = problem.curve(point, dz)
-        if theorem:
+        if self.step_rule == "theorem":
             size = eta / 2 if a >= eta else a
         else:
             size = curve.minimize(a)
         curvature = self._met(curve, size, v, x, memory.curvature) if self.beta == "adaptive" else 0.0
         moved = atoms.move(i, v, size)
-        new = problem.ahead(point, moved if theorem else tidy(moved), dz, size)
+        new = problem.ahead(point, moved if self.step_rule == "theorem" else tidy(moved), dz, size)
         return new, RORMemory(t + 1, v, curvature), Step("move", size, descent.products, found.gap)
 
     def _beta(self, problem: Problem) -> float:

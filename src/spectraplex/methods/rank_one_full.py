@@ -54,7 +54,7 @@ class FullRankOneRegularized:
             return min(most, FRACTION * max(value - here, 0.0))
 
         X, a = point.atoms.vectors, point.atoms.weights
-        found = [regularized(descent, x, eta * beta, here, rng, guess=x, accuracy=accuracy) for x in X.T]
+        found = [regularized(descent, x, eta * beta, here, rng, guess=x, accuracy=accuracy, careful=True) for x in X.T]
         V = np.stack([each.vector for each in found], axis=1)
         atoms = Atoms.of(np.concatenate([X, V], axis=1), np.concatenate([(1.0 - eta) * a, eta * a]))
         kept = atoms.weights > 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Pattern, inner
+from ..arrays import Array, Pattern, blend, inner
 from ..linesearch import Curve
 from ..operators import Sparse
 from .losses import Huber, Logistic, Loss, Squared
@@ -81,7 +81,7 @@ class Completion:
         return self.pattern.sample(U * s, V)
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
-        return a * z + b * w
+        return blend(a, z, b, w)
 
     def evaluate(self, z: Array) -> tuple[float, Array]:
         return self.loss.evaluate(z, self.values, self.weights)

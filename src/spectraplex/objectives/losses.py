@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays import Array, inner
+from ..arrays import Array, blend, inner, line_squared
 from ..linesearch import Curve, Quadratic, Smoothly
 
 
@@ -35,9 +35,7 @@ class Squared:
         return 0.5 * inner(residual, slope), slope
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
-        value, slope = self.evaluate(z, b, weights)
-        bend = inner(dz, dz) if weights is None else inner(dz, weights * dz)
-        return Quadratic(value, inner(slope, dz), bend)
+        return Quadratic(*line_squared(z, b, weights, dz))
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Logistic:
 
 def _smoothly(loss: Loss, z: Array, dz: Array, b: Array, weights: Array | None) -> Smoothly:
     def at(size: float) -> tuple[float, float]:
-        value, slope = loss.evaluate(z + size * dz, b, weights)
+        value, slope = loss.evaluate(blend(1.0, z, size, dz), b, weights)
         return value, inner(slope, dz)
 
     return Smoothly(at)
