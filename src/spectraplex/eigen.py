@@ -82,26 +82,44 @@ def leading(
     space.seed(start, count, rng)
     before = np.full(count, -np.inf)
     while True:
-        values, parts, errors, residual = space.extract(count)
+        found = space.extract(count)
+        values = found.values
         wanted = accuracy(float(values[0])) if callable(accuracy) else accuracy
         wanted = max(wanted, 4 * EPS * space.norm * np.sqrt(space.dimension))
-        # A small residual alone may belong to a lower eigenvalue: the last extension must also have found nothing.
+        # A small residual alone may belong to a lower eigenvalue: the last extension must have found nothing more,
+        # and where doubt is due the next Ritz value, with all its residual added, must not reach above.
         complete = values.size == min(count, space.dimension)
-        done = complete and bool(np.all(errors <= wanted) and np.all(values - before[: values.size] <= wanted))
+        done = complete and bool(np.all(found.errors <= wanted) and np.all(values - before[: values.size] <= wanted))
+        if done and (careful or found.quiet):
+            done = found.next_value + found.next_norm <= values[-1] + wanted
         if not (done or space.full or space.products >= max_products):
             length = max(_CHAIN, space.size // 6)
             if space.size + length * count > width:
                 space.restart(max(count + 4, width // 3))
-                values, parts, errors, residual = space.extract(count)
-            before[: values.size] = values
-            if space.chain(residual, length, rng):
+                found = space.extract(count)
+            before[: values.size] = found.values
+            if space.chain(found, bool(np.all(found.errors <= wanted)), length, rng):
                 continue
         elif done and careful and not space.full:
             careful, before[: values.size] = False, values
             if space.look(2 * _CHAIN, rng):
                 continue
-        vectors = space.assemble(parts)
-        return Ritz(values, vectors, errors, space.products, done or space.full, space.full)
+        vectors = space.assemble(found.parts)
+        return Ritz(found.values, vectors, found.errors, space.products, done or space.full, space.full)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Leading Ritz values, their coordinates per side, error estimates, residuals per side; and the next one's."""
+
+    values: Array
+    parts: list[Array]
+    errors: Array
+    residual: list[Array]
+    quiet: bool  # all residuals at rounding level
+    next_residual: list[Array]
+    next_value: float
+    next_norm: float
 
 
 class _Space:
@@ -202,15 +220,15 @@ class _Space:
             T[: self._T.shape[0], : self._T.shape[1]] = self._T
             self._T = T
 
-    def chain(self, residual: list[Array], length: int, rng: np.random.Generator) -> bool:
-        """Extend the Krylov space from the loudest residual; with nothing left to follow, try a random direction.
+    def chain(self, found: _Found, settled: bool, length: int, rng: np.random.Generator) -> bool:
+        """Extend the Krylov space from the loudest residual; once those are settled, from the next Ritz vector's.
 
         Returns False when there is nowhere left to go.
         """
-        side = self.loudest(residual)
+        residual = found.next_residual if settled and found.next_residual else found.residual
+        side = 0 if len(residual) == 1 else int(np.argmax([np.max(norms(part)) for part in residual]))
         block = residual[side]
-        quiet = 4 * EPS * max(self.norm, _TINY)
-        block = block[:, norms(block) > quiet]
+        block = block[:, norms(block) > 4 * EPS * max(self.norm, _TINY)]
         grown = False
         for _ in range(length):
             if block.shape[1] == 0:
@@ -222,7 +240,7 @@ class _Space:
             grown = True
             side, block = self.other(side), image
         # Nothing new: an invariant subspace that need not be everything (tied eigenvalues, zero operator).
-        return grown or self.look(1, rng)
+        return grown or self.look(length, rng)
 
     def look(self, length: int, rng: np.random.Generator) -> bool:
         """Extend the space by a Krylov chain from a random direction; False when it is the whole space already."""
@@ -236,9 +254,6 @@ class _Space:
                 if self.size > before:
                     return True
         return False
-
-    def loudest(self, residual: list[Array]) -> int:
-        return 0 if len(residual) == 1 else int(np.argmax([np.max(norms(part)) for part in residual]))
 
     # ----------------------------------------------------------------------------------------------------- extract
 
@@ -262,29 +277,36 @@ class _Space:
         parts = [dagger(self.basis(s)) @ X[rows] for s, rows in enumerate(self.sides)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=0)
 
-    def extract(self, count: int) -> tuple[Array, list[Array], Array, list[Array]]:
-        """Leading Ritz values, their coordinates per side, error estimates, and residuals per side."""
-        T = self.projected()
-        theta, Y = np.linalg.eigh(T)
+    def extract(self, count: int) -> _Found:
+        """Rayleigh-Ritz on the whole basis."""
+        theta, Y = np.linalg.eigh(self.projected())
         theta, Y = theta[::-1], Y[:, ::-1]
         count = min(count, theta.size)
-        values, cuts = theta[:count], np.cumsum([0, *self._k])
-        parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1], :count]) for s in range(len(self.sides))]
-        weight = None
-        if self.shift is not None:
-            weight = self.shift[1][:, None] * (dagger(self._coordinates) @ Y[:, :count])
+        ahead = min(count + 1, theta.size)
+        Y, cuts = Y[:, :ahead], np.cumsum([0, *self._k])
+        parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1]]) for s in range(len(self.sides))]
+        weight = None if self.shift is None else self.shift[1][:, None] * (dagger(self._coordinates) @ Y)
         residual = []
         for side, rows in enumerate(self.sides):
-            part = self.image(self.other(side)) @ parts[self.other(side)] - self.basis(side) @ (parts[side] * values)
+            other = self.other(side)
+            part = self.image(other) @ parts[other] - self.basis(side) @ (parts[side] * theta[:ahead])
             if weight is not None and self.shift is not None:
                 part = part + self.shift[0][rows] @ weight
             residual.append(part)
         size = np.sqrt(sum(norms(part) ** 2 for part in residual))
-        below = np.append(theta, -np.inf)[count] if theta.size > count else -np.inf
         # |λ − θ| ≤ ‖r‖ always, and ≤ ‖r‖²/gap when the rest of the spectrum is a gap away (Parlett, 11.7).
-        gaps = values - below if np.isfinite(below) else np.zeros(count)
-        errors = size**2 / np.maximum(np.maximum(gaps, size), _TINY)
-        return values, parts, errors, residual
+        gaps = theta[:count] - theta[count] if ahead > count else np.zeros(count)
+        errors = size[:count] ** 2 / np.maximum(np.maximum(gaps, size[:count]), _TINY)
+        return _Found(
+            values=theta[:count],
+            parts=[part[:, :count] for part in parts],
+            errors=errors,
+            residual=[part[:, :count] for part in residual],
+            quiet=bool(np.all(size[:count] <= 1e3 * EPS * max(self.norm, _TINY))),
+            next_residual=[part[:, count:] for part in residual] if ahead > count else [],
+            next_value=float(theta[count]) if ahead > count else -np.inf,
+            next_norm=float(size[count]) if ahead > count else 0.0,
+        )
 
     def assemble(self, parts: list[Array]) -> Array:
         out = np.empty((self.dimension, parts[0].shape[1]), self.dtype)

@@ -72,7 +72,9 @@ class Smoothly:
             end, last = self.at(limit)
         if last <= 0.0:
             return limit
-        size = float(brentq(self.derivative, 0.0, limit, xtol=1e-14 * limit, rtol=1e-10, maxiter=60))
+        # disp=False: with derivatives at rounding level the last bracket is as good an answer as any
+        asked = dict(xtol=1e-14 * limit, rtol=1e-10, maxiter=60, full_output=True, disp=False)
+        size = float(brentq(self.derivative, 0.0, limit, **asked)[0])
         for _ in range(60):
             if self.at(size)[0] <= start:
                 return size

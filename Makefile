@@ -1,0 +1,48 @@
+# Two commands matter: `make demo` and `make test`. Both set up a virtual environment first; nothing else is touched.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= demo-output
+# Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help setup demo test test-long check format bench clean
+
+help:
+	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
+	@echo "make test       set up, run the tests (under five minutes on two cores)"
+	@echo "make test-long  the big random campaigns as well"
+	@echo "make check      ruff format, ruff, mypy"
+	@echo "make bench      our own benchmarks, printed as ratios (a few minutes; keep the machine quiet)"
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spectraplex needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+demo: setup
+	$(BIN)/python -m spectraplex.demo --out $(OUT)
+
+test: setup
+	$(THREADS) $(BIN)/python -m pytest -q -n 2 -m "not long"
+
+test-long: setup
+	$(THREADS) $(BIN)/python -m pytest -q -n 2
+
+check: setup
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
