@@ -62,7 +62,12 @@ def distance_spectrahedron(rng, d=12, rank=3, trace=1.0, complex_=False, smalles
     A = (Q * values) @ Q.conj().T
     A = (A + A.conj().T) / 2
     X = (Q * simplex(values, trace)) @ Q.conj().T
-    return known(f"distance-rank{rank}-d{d}{'-complex' if complex_ else ''}", sx.Distance(A), sx.Spectrahedron(d, trace), X)
+    return known(
+        f"distance-rank{rank}-d{d}{'-complex' if complex_ else ''}",
+        sx.Distance(A),
+        sx.Spectrahedron(d, trace),
+        X,
+    )
 
 
 def distance_inside(rng, d=8) -> Known:
@@ -201,7 +206,9 @@ PROBLEMS: dict[str, Callable[[np.random.Generator], Known]] = {
         r, *dual_spectrahedron(r, 6, 2, 1.0, True), sx.Spectrahedron(6), "huber", complex_=True
     ),
     "sensing": lambda r: sensing(r, *dual_spectrahedron(r, 6, 2, 1.0), sx.Spectrahedron(6)),
-    "sensing, complex": lambda r: sensing(r, *dual_spectrahedron(r, 5, 2, 1.0, True), sx.Spectrahedron(5), complex_=True),
+    "sensing, complex": lambda r: sensing(
+        r, *dual_spectrahedron(r, 5, 2, 1.0, True), sx.Spectrahedron(5), complex_=True
+    ),
     "sensing, ball": lambda r: sensing(r, *dual_ball(r, (5, 4), 2, 2.0), sx.NuclearBall((5, 4), 2.0)),
     "phase retrieval": phase_retrieval,
     "phase retrieval, complex": lambda r: phase_retrieval(r, 5, True),

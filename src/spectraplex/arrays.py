@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -130,7 +131,6 @@ class _Workers:
             if not helper.cancel():  # never started: the caller has done its share already
                 helper.result()
 
-
     def run(self, job: Callable[[int], None], chunks: int, work: int) -> None:
         """All chunks, shared when the work is worth waking a thread for."""
         if work < _SERIAL_WORK or self.count == 1 or chunks == 1:
@@ -150,6 +150,37 @@ def set_threads(count: int) -> int:
     before, _workers.count = _workers.count, int(count)
     _workers.forget()
     return before
+
+
+class _OneBlasThread:
+    """Keep BLAS to one thread while any rank-one solve runs, whichever thread it runs in.
+
+    The products in an eigenvector computation are far too small for OpenBLAS's threads, which spin while they wait:
+    with another process on a core a step takes six times as long. Counted, so that the last one out restores.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                from threadpoolctl import threadpool_limits
+
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+one_blas_thread = _OneBlasThread()
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -246,7 +277,9 @@ class Pattern:
         here = (order, self.indices.astype(signed), self.indptr.astype(signed))
         flipped = csr_matrix(here, shape=self.shape).tocsc()
         indices = flipped.indices.astype(_index_type(self.shape))
-        return Pattern(flipped.indptr.astype(np.uint64), indices, (self.shape[1], self.shape[0])), flipped.data.astype(indices.dtype)
+        return Pattern(flipped.indptr.astype(np.uint64), indices, (self.shape[1], self.shape[0])), flipped.data.astype(
+            indices.dtype
+        )
 
     def flip(self, data: Array) -> tuple[Pattern, Array]:
         """The conjugate transpose of the sparse matrix with these entries: its pattern and its entries."""
@@ -309,7 +342,16 @@ class Pattern:
         def job(chunk: int) -> None:
             low, high = self.bounds[chunk], self.bounds[chunk + 1]
             _kernels.score_block(
-                low, high, self.indptr, self.indices, data, P, Q, np.uint64(count), work[chunk], partial[chunk]
+                low,
+                high,
+                self.indptr,
+                self.indices,
+                data,
+                P,
+                Q,
+                np.uint64(count),
+                work[chunk],
+                partial[chunk],
             )
 
         _workers.run(job, chunks, self.size * count)

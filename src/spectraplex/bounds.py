@@ -77,7 +77,12 @@ def _proven(operator: Any) -> Bound:
 
 
 def _probable(
-    operator: Any, failure: float, accuracy: float, relative: float, rng: np.random.Generator, max_products: float
+    operator: Any,
+    failure: float,
+    accuracy: float,
+    relative: float,
+    rng: np.random.Generator,
+    max_products: float,
 ) -> Bound:
     two_sided = len(getattr(operator, "sides", (0,))) == 2
     if two_sided:  # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step
@@ -133,7 +138,10 @@ def _root(diagonal: list[float], off: list[float], log_tau: float) -> tuple[floa
     scale = float(max(np.max(np.abs(theta)), max(off)))
     rounding = 10 * len(diagonal) * EPS * scale
     if off[-1] <= rounding or scale == 0.0:
-        return top + rounding, top  # an invariant subspace that the start, almost surely, is not orthogonal to
+        return (
+            top + rounding,
+            top,
+        )  # an invariant subspace that the start, almost surely, is not orthogonal to
     target = float(np.sum(np.log(off))) - log_tau
     # In x = ln(t − top) the left side is increasing, below the target at −∞ and above it at target/k.
     low, high = math.log(scale) - 80.0, max(target / len(diagonal), math.log(scale) - 79.0)

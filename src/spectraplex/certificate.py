@@ -65,9 +65,7 @@ def lower_bound(
     descent = problem.descent(point)
     pairing = problem.lifted.pair(point.slope, point.image)
     accuracy = share * hint if math.isfinite(hint) and hint > 0 else 0.0
-    bound = upper_bound(
-        descent, failure=failure, accuracy=accuracy, relative=1e-13, rng=rng, max_products=max_products
-    )
+    bound = upper_bound(descent, failure=failure, accuracy=accuracy, relative=1e-13, rng=rng, max_products=max_products)
     rounding = 8 * EPS * (abs(point.value) + abs(pairing) + abs(bound.value))
     value = point.value - pairing - bound.value - rounding
     return LowerBound(value, bound.kind, bound.failure, bound.products)

@@ -32,7 +32,9 @@ class Report:
         return "\n".join([f"{len(self.wrong)} of {len(self.tested)} properties fail:", *self.wrong])
 
 
-def check(objective: Any, *, hermitian: bool | None = None, size: float = 1.0, trials: int = 8, seed: int = 0) -> Report:
+def check(
+    objective: Any, *, hermitian: bool | None = None, size: float = 1.0, trials: int = 8, seed: int = 0
+) -> Report:
     """Test an objective on random low-rank matrices and say what is wrong with it.
 
     Parameters
@@ -80,7 +82,11 @@ class _Checker:
 
     def close(self, name: str, got: float, want: float, scale: float, text: str, tolerance: float = 1e-7) -> None:
         error = abs(got - want)
-        self.expect(name, bool(error <= tolerance * max(scale, abs(want), 1e-300)), f"{text}: {got:.10g}, not {want:.10g}.")
+        self.expect(
+            name,
+            bool(error <= tolerance * max(scale, abs(want), 1e-300)),
+            f"{text}: {got:.10g}, not {want:.10g}.",
+        )
 
     def factors(self, rank: int = 2, signed: bool = False) -> tuple[Array, Array, Array]:
         m, n = self.f.shape
@@ -111,7 +117,11 @@ class _Checker:
             return float(f.evaluate(image)[0])
 
         # measure is linear: 𝒜(2X − 3Y) both ways
-        both = (np.concatenate([X[0], Y[0]], 1), np.concatenate([2 * X[1], -3 * Y[1]]), np.concatenate([X[2], Y[2]], 1))
+        both = (
+            np.concatenate([X[0], Y[0]], 1),
+            np.concatenate([2 * X[1], -3 * Y[1]]),
+            np.concatenate([X[2], Y[2]], 1),
+        )
         scale = abs(value) + abs(values(y))
         self.close(
             "linear image",
@@ -125,21 +135,44 @@ class _Checker:
         GQ, GP = G.matmat(Q), G.rmatmat(P)
         reference = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
         self.close(
-            "adjoint products", inner(P, GQ), inner(GP, Q), reference, "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat"
+            "adjoint products",
+            inner(P, GQ),
+            inner(GP, Q),
+            reference,
+            "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat",
         )
         # slope, gradient and curve agree, and with finite differences
         U, s, V = D
         exact = inner(U * s, G.matmat(V)) if s.size else 0.0
         size = max(abs(exact), float(np.linalg.norm(U * s) * np.linalg.norm(G.matmat(V))), 1e-300)
-        self.close("pairing", f.pair(slope, dz), exact, size, "⟨slope, 𝒜(D)⟩ differs from ⟨𝒜*(slope), D⟩: measure and gradient")
+        self.close(
+            "pairing",
+            f.pair(slope, dz),
+            exact,
+            size,
+            "⟨slope, 𝒜(D)⟩ differs from ⟨𝒜*(slope), D⟩: measure and gradient",
+        )
         curve = f.along(z, dz)
-        self.close("curve value", curve.value(0.7), values(f.combine(1.0, z, 0.7, dz)), scale, "along(z, dz) has another value at 0.7")
+        self.close(
+            "curve value",
+            curve.value(0.7),
+            values(f.combine(1.0, z, 0.7, dz)),
+            scale,
+            "along(z, dz) has another value at 0.7",
+        )
         self.close("curve derivative", curve.derivative(0.0), exact, size, "along(z, dz) has another derivative at 0")
         h = 1e-5
         ahead, behind = values(f.combine(1.0, z, h, dz)), values(f.combine(1.0, z, -h, dz))
         numeric = (ahead - behind) / (2 * h)
         slack = size + abs(value) * 1e-16 / h / 1e-5
-        self.close("finite differences", exact, numeric, slack, "the slope differs from finite differences of the value", 1e-4)
+        self.close(
+            "finite differences",
+            exact,
+            numeric,
+            slack,
+            "the slope differs from finite differences of the value",
+            1e-4,
+        )
         self._curvature(X, Y, z, y, value, slope, scale)
 
     def _curvature(self, X: Any, Y: Any, z: Any, y: Any, value: float, slope: Any, scale: float) -> None:
@@ -159,7 +192,11 @@ class _Checker:
                 rise <= 0.5 * smoothness * square * (1 + 1e-9) + slack,
                 f"a curvature of {top:.6g} was met, more than the {name} {smoothness:.6g} it claims.",
             )
-        name = "hermitian_strong_convexity" if self.hermitian and hasattr(f, "hermitian_strong_convexity") else "strong_convexity"
+        name = (
+            "hermitian_strong_convexity"
+            if self.hermitian and hasattr(f, "hermitian_strong_convexity")
+            else "strong_convexity"
+        )
         strong = getattr(f, name, None)
         if strong:
             self.expect(

@@ -53,8 +53,8 @@ def movielens(name: str = "100k") -> Ratings:
     found = next((path for path in tried if path.is_file()), None)
     if found is None:
         raise FileNotFoundError(
-            f"movielens: no {_FOLDERS[name]} in {place or 'SPECTRAPLEX_DATA (not set) or the cache folder'}; get it from "
-            "GroupLens, unpack it, and set SPECTRAPLEX_DATA to the folder that holds it."
+            f"movielens: no {_FOLDERS[name]} in {place or 'SPECTRAPLEX_DATA (not set) or the cache folder'}; get it "
+            "from GroupLens, unpack it, and set SPECTRAPLEX_DATA to the folder that holds it."
         )
     users, items, values = _read(found)
     row_labels, rows = np.unique(users, return_inverse=True)

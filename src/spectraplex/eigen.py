@@ -116,7 +116,7 @@ class _Found:
     parts: list[Array]
     errors: Array
     residual: list[Array]
-    quiet: bool  # all residuals at rounding level
+    quiet: bool  # converged so well that it may have been an exact, but lower, eigenvector from the start
     next_residual: list[Array]
     next_value: float
     next_norm: float
@@ -302,7 +302,7 @@ class _Space:
             parts=[part[:, :count] for part in parts],
             errors=errors,
             residual=[part[:, :count] for part in residual],
-            quiet=bool(np.all(size[:count] <= 1e3 * EPS * max(self.norm, _TINY))),
+            quiet=bool(np.all(errors <= 1e-7 * self.norm)),
             next_residual=[part[:, count:] for part in residual] if ahead > count else [],
             next_value=float(theta[count]) if ahead > count else -np.inf,
             next_norm=float(size[count]) if ahead > count else 0.0,

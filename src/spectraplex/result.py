@@ -45,7 +45,7 @@ class Result:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         parts = ("vectors", "weights") if isinstance(self.X, Symmetric) else ("U", "s", "V")
-        arrays = {f"X.{name}": np.asarray(getattr(self.X, name)) for name in parts}
+        arrays: dict[str, Any] = {f"X.{name}": np.asarray(getattr(self.X, name)) for name in parts}
         trace = self.trace.as_dict()
         arrays |= {f"trace.{name}": column for name, column in trace.items() if name != "kind"}
         scalars: dict[str, Any] = {}
@@ -76,7 +76,8 @@ class Result:
         return f"Result(value={self.value:.8g}, gap={self.gap:.3g}, {self.X!r}, {self.status.name})"
 
     def __str__(self) -> str:
-        return f"{self.certificate} {self.status.value} {len(self.trace)} records, {self.products:.0f} products, {self.seconds:.2f} s."
+        cost = f"{len(self.trace)} records, {self.products:.0f} products, {self.seconds:.2f} s."
+        return f"{self.certificate} {self.status.value} {cost}"
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -108,7 +109,13 @@ def load(folder: str | os.PathLike[str]) -> Result:
         state |= {name.removeprefix("state."): value for name, value in arrays.items() if name.startswith("state.")}
         gap = max(numbers["value"] - numbers["lower_bound"], 0.0)
         return Result(
-            X=X, gap=gap, certificate=certificate, status=Status[document["status"]], trace=trace, state=state, **numbers
+            X=X,
+            gap=gap,
+            certificate=certificate,
+            status=Status[document["status"]],
+            trace=trace,
+            state=state,
+            **numbers,
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"load: {path} is damaged (missing or unknown entry {error}).") from error

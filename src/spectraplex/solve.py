@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import one_blas_thread
 from .certificate import Certificate, lower_bound
 from .factors import Factors, Rectangular, Symmetric
 from .linesearch import NotFinite
@@ -64,14 +65,24 @@ def solve(
         raise TypeError(f"solve: stop must be a Stop, got {type(stop).__name__}.")
     if not 0 < failure < 1:
         raise ValueError(f"solve: failure is a probability between 0 and 1, got {failure!r}.")
-    return _Run(problem, resolve(method), stop, tuple(observers), seed, failure).run(start, certify)
+    run = _Run(problem, resolve(method), stop, tuple(observers), seed, failure)
+    if _wants_blas_threads(problem, run.method):
+        return run.run(start, certify)
+    with one_blas_thread:
+        return run.run(start, certify)
 
 
 class _Run:
     """The state of one call of ``solve``."""
 
     def __init__(
-        self, problem: Problem, method: Any, stop: Stop, observers: tuple[Observer, ...], seed: int, failure: float
+        self,
+        problem: Problem,
+        method: Any,
+        stop: Stop,
+        observers: tuple[Observer, ...],
+        seed: int,
+        failure: float,
     ) -> None:
         self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
         self.rng = np.random.default_rng(seed)
@@ -99,14 +110,15 @@ class _Run:
         status: Status | None = None
         began = time.perf_counter()
         try:
-            status = self._begin(start)
+            resumed = self._begin(start)
             self.clock = time.perf_counter() - began
+            status = self.stop.spent(0, self.clock, 0.0) if resumed else self._judge()
             while status is None:
                 began = time.perf_counter()
                 status = self._round()
                 if status is None:
                     self.clock += time.perf_counter() - began
-                    status = self._judge(observe=True)
+                    status = self._judge()
         except KeyboardInterrupt:
             if self.point is None:
                 raise
@@ -125,10 +137,11 @@ class _Run:
                 status = Status.INTERRUPTED
         return self._result(status)
 
-    def _begin(self, start: Any) -> Status | None:
+    def _begin(self, start: Any) -> bool:
+        """The first point; True when an earlier run simply goes on."""
         if isinstance(start, Result):
             if self._resume(start):
-                return self.stop.spent(0, 0.0, 0.0)
+                return True
             start = start.X
         problem = self.problem
         if start is None:
@@ -145,7 +158,7 @@ class _Run:
         self.best = self.point
         self.scale = abs(self.point.value)
         self._take(self.point, step, counts=step.kind != "start")
-        return self._judge(observe=True)
+        return False
 
     def _round(self) -> Status | None:
         """One step of the method, now and then a fresh image, and a certificate when one is due."""
@@ -215,11 +228,12 @@ class _Run:
             )
         )
 
-    def _judge(self, observe: bool) -> Status | None:
+    def _judge(self) -> Status | None:
+        """Hand the record to the observers, the clock standing still, then ask ``stop``."""
         assert self.point is not None and self.best is not None
         record = replace(self.trace[-1], seconds=self.seconds_before + self.clock)
         self.trace.replace_last(record)
-        for observer in self.observers if observe else ():
+        for observer in self.observers:
             if observer(record, self.point) is False:
                 return Status.OBSERVER
         value = self.best.value
@@ -238,8 +252,8 @@ class _Run:
         here = _fingerprint(self.problem)
         if state.get("problem") != here:
             raise ValueError(
-                f"solve: start is a result for {state.get('problem')}, not for {here}; pass its factors (start=result.X) "
-                "if they fit."
+                f"solve: start is a result for {state.get('problem')}, not for {here}; pass its factors "
+                "(start=result.X) if they fit."
             )
         self.bound, self.kind = float(state["lower_bound"]), str(state["kind"])
         self.certified = int(state["certified"])
@@ -310,6 +324,12 @@ def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Res
     """
     stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
     return solve(Problem(Distance(A), domain), "ror-adaptive", stop, seed=seed)
+
+
+def _wants_blas_threads(problem: Problem, method: Any) -> bool:
+    """Large dense matrices: whole decompositions, or products with a gradient that is one."""
+    dense = getattr(method, "dense", False) or getattr(problem.objective, "dense", False)
+    return bool(dense) and problem.objective.shape[0] * problem.objective.shape[1] > 250_000
 
 
 def _factors(start: Any) -> Factors:

@@ -22,7 +22,10 @@ class Status(Enum):
     OBSERVER = "Stopped because an observer returned False."
     INTERRUPTED = "Interrupted; the best point so far is returned, and solve(…, start=result) goes on from it."
     NOT_FINITE = "The objective returned NaN or infinity; the last good point is returned. Run spectraplex.check on it."
-    INCONSISTENT = "The image carried along no longer agrees with 𝒜(X): the objective is not linear in X. Run spectraplex.check on it."
+    INCONSISTENT = (
+        "The image carried along no longer agrees with 𝒜(X): the objective's measure and combine are not linear. "
+        "Run spectraplex.check on it."
+    )
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Conditional gradient with away steps, the paper's second baseline (Guélat & Marcotte; Lacoste-Julien & Jaggi).
 
-    v ← EV(−∇f(X));   x ← the worst atom, argmax xᵢᴴ∇f xᵢ
-    towards:  X + η (vvᴴ − X),  η ≤ 1               if ⟨−∇f, vvᴴ − X⟩ ≥ ⟨−∇f, X − xxᴴ⟩
-    away:     X + η (X − xxᴴ),  η ≤ a/(1 − a)       otherwise; a full step drops the atom.
+v ← EV(−∇f(X));   x ← the worst atom, argmax xᵢᴴ∇f xᵢ
+towards:  X + η (vvᴴ − X),  η ≤ 1               if ⟨−∇f, vvᴴ − X⟩ ≥ ⟨−∇f, X − xxᴴ⟩
+away:     X + η (X − xxᴴ),  η ≤ a/(1 − a)       otherwise; a full step drops the atom.
 """
 
 from __future__ import annotations

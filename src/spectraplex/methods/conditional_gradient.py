@@ -1,6 +1,6 @@
 """Conditional gradient, also known as Frank-Wolfe (Algorithm 1 of the paper).
 
-    v ← EV(−∇f(X));   X ← X + η (vvᴴ − X),   η = 2/(t + 2), or by exact line search on [0, 1].
+v ← EV(−∇f(X));   X ← X + η (vvᴴ − X),   η = 2/(t + 2), or by exact line search on [0, 1].
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ class ProjectedGradient:
 
     accelerated: bool = False
     Memory: ClassVar[type] = PGMemory
+    dense: ClassVar[bool] = True  # whole decompositions: BLAS may use all cores
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         known = _smoothness(problem)

@@ -86,7 +86,11 @@ class RankOneRegularized:
     Memory: ClassVar[type] = RORMemory
 
     def __init__(
-        self, select: str = "random", step: str = "theorem", beta: float | str | None = None, scale: float = 0.7
+        self,
+        select: str = "random",
+        step: str = "theorem",
+        beta: float | str | None = None,
+        scale: float = 0.7,
     ) -> None:
         if select not in ("random", "greedy"):
             raise ValueError(f"RankOneRegularized: select must be 'random' or 'greedy', got {select!r}.")

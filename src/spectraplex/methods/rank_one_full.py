@@ -45,7 +45,10 @@ class FullRankOneRegularized:
     def step(
         self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
-        beta, eta = smoothness_or_say(problem, type(self).__name__, self.beta), min(1.0, theorem_step(memory.t))
+        beta, eta = (
+            smoothness_or_say(problem, type(self).__name__, self.beta),
+            min(1.0, theorem_step(memory.t)),
+        )
         descent, here = problem.descent(point), base(problem, point)
         # The theorem's ξ_t, or a tenth of what is left to gain where that is less: ξ_t is large for a long time.
         most = theorem_accuracy(memory.t, beta)

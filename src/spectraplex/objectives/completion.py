@@ -50,7 +50,7 @@ class Completion:
         values = numbers("Completion", "values", values, ndim=1)
         if not rows.size == cols.size == values.size:
             raise ValueError(
-                f"Completion: {rows.size} rows, {cols.size} columns and {values.size} values; give one of each per entry."
+                f"Completion: {rows.size} rows, {cols.size} columns and {values.size} values; give one of each."
             )
         if rows.size == 0:
             raise ValueError("Completion: no entry is observed; there is nothing to fit.")
@@ -134,7 +134,8 @@ class Completion:
         m, n = self.shape
         labels = f", labels {self.labels}" if self.labels else ""
         kind = ", complex" if self.dtype.startswith("complex") else ""
-        return f"Completion({self.pattern.size} of {m * n} entries of a {m}×{n} table, {self.loss_name} loss{labels}{kind})"
+        seen = f"{self.pattern.size} of {m * n} entries of a {m}×{n} table"
+        return f"Completion({seen}, {self.loss_name} loss{labels}{kind})"
 
 
 def _signs(values: Array) -> tuple[Array, str]:

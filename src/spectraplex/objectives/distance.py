@@ -55,6 +55,7 @@ class Distance:
             raise ValueError(f"Distance: A has shape {shape}; it must be at least 1 × 1.")
         self.shape = shape
         self.dtype = data.dtype.name
+        self.dense = self.sparse is None
 
     def require_hermitian(self) -> None:
         """Called at the door by a domain of Hermitian matrices."""
@@ -72,8 +73,8 @@ class Distance:
         if skew.nnz and skew.data.max() > 1e-10 * max(np.abs(self.sparse.data).max(), np.finfo(float).tiny):
             worst = int(np.argmax(skew.data))
             raise ValueError(
-                f"Distance: A is not Hermitian: entry ({skew.row[worst]}, {skew.col[worst]}) differs from the conjugate of "
-                f"its mirror by {skew.data[worst]:.3g}; pass (A + Aᴴ)/2 if that is what you mean."
+                f"Distance: A is not Hermitian: entry ({skew.row[worst]}, {skew.col[worst]}) differs from the conjugate "
+                f"of its mirror by {skew.data[worst]:.3g}; pass (A + Aᴴ)/2 if that is what you mean."
             )
 
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))

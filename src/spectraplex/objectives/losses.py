@@ -17,8 +17,8 @@ from ..linesearch import Curve, Quadratic, Smoothly
 class Loss(Protocol):
     """Σ wᵢ ℓ(zᵢ; bᵢ); ``weights`` is None when all are one."""
 
-    curvature: float
-
+    @property
+    def curvature(self) -> float: ...
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]: ...
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve: ...
 

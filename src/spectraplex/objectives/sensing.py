@@ -59,6 +59,7 @@ class Sensing:
         self.targets = targets
         self.shape, self.dtype = self.measurements.shape, self.measurements.dtype
         self.loss = Squared()
+        self.dense = isinstance(self.measurements, Stack)
 
     def require_hermitian(self) -> None:
         self.measurements.require_hermitian()
@@ -118,7 +119,8 @@ class Sensing:
 
     def __repr__(self) -> str:
         m, n = self.shape
-        return f"Sensing({self.measurements.count} {self.measurements.label} measurements of a {m}×{n} matrix, {self.dtype})"
+        kind = f"{self.measurements.count} {self.measurements.label} measurements"
+        return f"Sensing({kind} of a {m}×{n} matrix, {self.dtype})"
 
 
 class _Gram:
@@ -195,7 +197,9 @@ class Sparses:
         from scipy.sparse import csr_matrix
 
         if self.shape[0] != self.shape[1]:
-            raise ValueError(f"Sensing: measurements are {self.shape[0]}×{self.shape[1]}; this domain needs square ones.")
+            raise ValueError(
+                f"Sensing: measurements are {self.shape[0]}×{self.shape[1]}; this domain needs square ones."
+            )
         rows, cols = self.pattern.rows.astype(np.int64), self.pattern.indices.astype(np.int64)
         scale = np.abs(self.table.data).max(initial=0.0)
         for i in range(self.count):

@@ -47,6 +47,8 @@ class Smooth:
         self.smoothness = smoothness
         self.strong_convexity = strong_convexity
 
+    dense = True
+
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         return cast(Array, (U * s) @ dagger(V))
 

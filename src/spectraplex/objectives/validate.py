@@ -82,6 +82,6 @@ def hermitian_or_say(owner: str, name: str, matrix: Array) -> None:
     if difference.size and difference.max() > 1e-10 * max(np.abs(matrix).max(), np.finfo(float).tiny):
         place = tuple(int(i) for i in np.unravel_index(np.argmax(difference), difference.shape))
         raise ValueError(
-            f"{owner}: {name} is not Hermitian: {name}[{place}] = {matrix[place]:.6g} differs from the conjugate of its "
-            f"mirror by {difference[place]:.3g}; pass ({name} + {name}ᴴ)/2 if that is what you mean."
+            f"{owner}: {name} is not Hermitian: {name}[{place}] = {matrix[place]:.6g} differs from the conjugate of "
+            f"its mirror by {difference[place]:.3g}; pass ({name} + {name}ᴴ)/2 if that is what you mean."
         )

@@ -1,0 +1,200 @@
+"""Pictures for people: how runs converge, and what a filled-in picture looks like.
+
+Figures are made with matplotlib's object interface: no global state, no display needed, safe in threads. matplotlib
+is imported on first use; nothing numerical imports this file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import Array
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours stay apart for colour-blind eyes; every line has its own dashes too, for grey printers.
+_COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+_DASHES = ("--", "-.", ":", "-", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1)))
+_AXES = {
+    "step": "steps (one leading eigenvector each)",
+    "products": "products (gradient × one vector)",
+    "atoms": "atoms kept",
+    "seconds": "seconds",
+}
+_INK, _PALE = "#222222", "#DDDDDD"
+_WIDTH_INCHES, _DOTS_PER_INCH = 10.0, 140
+
+
+def convergence(
+    traces: Mapping[str, Trace],
+    *,
+    bound: float | None = None,
+    best: float | None = None,
+    against: Sequence[str] = ("step", "products"),
+    title: str = "",
+) -> Figure:
+    """How far each run is above what the optimum can be, one panel for each kind of cost.
+
+    Parameters
+    ----------
+    traces : label → trace, such as ``{"CG": result.trace}``; drawn and listed in this order.
+    bound : a lower bound on the optimum, subtracted from every value. By default the best certified bound that any
+        trace holds; when there is none, the values themselves are drawn.
+    best : the smallest value known from anywhere; by default that of the traces. The optimum lies between ``bound``
+        and ``best``: a band on the picture says so, and how far a curve can be trusted.
+    against : the panels, from "step", "products", "atoms" and "seconds".
+    title : a line above the panels.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``save``, or show it in a notebook by naming it.
+    """
+    unknown = [name for name in against if name not in _AXES]
+    if unknown or not against:
+        raise ValueError(
+            f"convergence: against names {', '.join(map(repr, unknown)) or 'nothing'}; known: {', '.join(_AXES)}."
+        )
+    empty = [label for label, trace in traces.items() if len(trace) == 0]
+    if empty or not traces:
+        raise ValueError(f"convergence: no records to draw{' for ' + ', '.join(empty) if empty else ''}.")
+    columns = {label: trace.as_dict() for label, trace in traces.items()}
+    if bound is None:
+        bound = max(float(column["lower_bound"].max()) for column in columns.values())
+    base = bound if np.isfinite(bound) else 0.0
+    lowest = min(float(column["value"].min()) for column in columns.values())
+    lowest = lowest if best is None else min(lowest, best)
+
+    figure = _figure(_WIDTH_INCHES, 4.6)
+    panels = figure.subplots(1, len(against), sharey=True, squeeze=False)[0]
+    heights = [column["value"] - base for column in columns.values()]
+    positive = np.concatenate([height[height > 0] for height in heights])
+    for panel, name in zip(panels, against, strict=True):
+        for place, (label, column) in enumerate(columns.items()):
+            style: dict[str, Any] = {"color": _COLOURS[place % 8], "linestyle": _DASHES[place % 8], "linewidth": 2.2}
+            height = np.where(heights[place] > 0, heights[place], np.nan)
+            panel.plot(column[name], height, label=label, solid_capstyle="round", **style)
+            panel.plot(column[name][-1:], height[-1:], "o", color=style["color"], markersize=5)
+        if positive.size:  # a logarithmic axis has no place for values below zero
+            panel.set_yscale("log")
+        panel.set_xlabel(_AXES[name])
+        panel.set_xlim(left=0)
+        panel.xaxis.set_major_formatter("{x:,g}")
+        _plain(panel)
+    if np.isfinite(bound):
+        _band(panels, lowest - base, positive)
+    panels[0].set_ylabel("value above the certified bound" if np.isfinite(bound) else "value")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False, handlelength=3.2
+    )
+    if title:
+        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+    return figure
+
+
+def before_after(
+    images: Sequence[Any],
+    titles: Sequence[str],
+    *,
+    detail: tuple[int, int, int, int] | None = None,
+    title: str = "",
+) -> Figure:
+    """Pictures side by side, and under them the same detail of each, enlarged.
+
+    Parameters
+    ----------
+    images : arrays of one shape, (height, width) grey or (height, width, 3) colour, from 0 to 255.
+    titles : one for each.
+    detail : (top, left, height, width) in pixels of a part to enlarge in a second row.
+    title : a line above everything.
+    """
+    pictures = [np.clip(np.rint(np.asarray(image, dtype=float)), 0, 255).astype(np.uint8) for image in images]
+    if not pictures or len(pictures) != len(titles) or len({picture.shape for picture in pictures}) != 1:
+        raise ValueError(
+            f"before_after: {len(pictures)} images and {len(titles)} titles; give one title for each, one shape."
+        )
+    rows = [pictures]
+    if detail is not None:
+        top, left, high, wide = detail
+        rows.append([picture[top : top + high, left : left + wide] for picture in pictures])
+    aspects = [row[0].shape[0] / row[0].shape[1] for row in rows]
+    cell = _WIDTH_INCHES / len(pictures)
+    figure = _figure(_WIDTH_INCHES, cell * sum(aspects) + 0.3 + (0.4 if title else 0.0))
+    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.0, hspace=0.0)
+    grid = figure.subplots(len(rows), len(pictures), squeeze=False, gridspec_kw={"height_ratios": aspects})
+    for place, (panels, row) in enumerate(zip(grid, rows, strict=True)):
+        for panel, picture, name in zip(panels, row, titles, strict=True):
+            # Whole pictures are smaller on paper than in memory and need smoothing; enlarged pixels must stay pixels.
+            panel.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest" if place else "antialiased")
+            panel.set_xticks([])
+            panel.set_yticks([])
+            for spine in panel.spines.values():
+                spine.set_visible(False)
+            if place == 0:
+                panel.set_title(name, color=_INK, fontsize=12)
+    if detail is not None:
+        _frame(grid[0], detail)
+    if title:
+        figure.suptitle(title, color=_INK, fontsize=13)
+    return figure
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure to a file; the same figure gives the same bytes."""
+    figure.savefig(path, dpi=_DOTS_PER_INCH, metadata={"Software": None} if Path(path).suffix == ".png" else None)
+    return Path(path)
+
+
+def _figure(width: float, height: float) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: install spectraplex[plot].") from error
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def _plain(panel: Any) -> None:
+    """Ink where the data is: no box, a pale grid, quiet ticks."""
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.spines[["left", "bottom"]].set_color("#888888")
+    panel.grid(True, which="major", color=_PALE, linewidth=0.7)
+    panel.set_axisbelow(True)
+    panel.tick_params(which="both", colors=_INK, labelsize=10)
+    panel.xaxis.label.set_size(11)
+    panel.yaxis.label.set_size(11)
+
+
+def _band(panels: Any, height: float, positive: Array) -> None:
+    """Grey where the optimum may be: no curve can be told from it there."""
+    if not positive.size or height <= 0:
+        return
+    low, high = min(float(positive.min()), height) / 2.5, float(positive.max()) * 1.5
+    for panel in panels:
+        panel.axhspan(low, height, color="#EFEFEF", zorder=0, linewidth=0)
+        panel.set_ylim(low, high)
+    panels[0].annotate(
+        "the optimum is somewhere in this band",
+        (0.02, np.sqrt(low * height)),
+        xycoords=panels[0].get_yaxis_transform(),
+        va="center",
+        fontsize=10,
+        color="#555555",
+    )
+
+
+def _frame(panels: Any, detail: tuple[int, int, int, int]) -> None:
+    """Show on the whole pictures which part is enlarged below."""
+    from matplotlib.patches import Rectangle
+
+    top, left, high, wide = detail
+    for panel in panels:
+        panel.add_patch(Rectangle((left - 0.5, top - 0.5), wide, high, fill=False, edgecolor="white", linewidth=1.6))
+        panel.add_patch(Rectangle((left - 0.5, top - 0.5), wide, high, fill=False, edgecolor="black", linewidth=0.6))

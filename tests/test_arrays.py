@@ -1,0 +1,255 @@
+"""Array helpers and sparse kernels against NumPy, the same bit by bit for any number of threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import dense
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spectraplex as sx
+from spectraplex import arrays
+from spectraplex.arrays import Pattern
+
+DTYPES = ("float64", "complex128")
+SEEN = {
+    "empty rows and columns": np.array([[0, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]),
+    "nothing": np.zeros((3, 4)),
+    "one row": np.array([[1, 0, 1, 1, 0, 1, 1]]),
+    "one column": np.array([[1], [0], [1], [1]]),
+    "one entry": np.array([[1]]),
+    "everything": np.ones((4, 9)),
+}
+dtypes = pytest.mark.parametrize("dtype", DTYPES)
+
+
+def random_pattern(seen, rng, dtype):
+    """A pattern with random entries, and the dense matrix they make."""
+    rows, cols = np.nonzero(seen)
+    data = dense.normal(rng, rows.size, dtype)
+    A = np.zeros(seen.shape, dtype)
+    A[rows, cols] = data
+    return Pattern.from_sorted(rows, cols, seen.shape), data, A
+
+
+def check_kernels(seen, rng, data_type, block_type):
+    pattern, data, A = random_pattern(seen, rng, data_type)
+    rows, cols = np.nonzero(seen)
+    assert pattern.size == rows.size
+    np.testing.assert_array_equal(pattern.rows, rows)
+    flipped, conjugated = pattern.flip(data)
+    for k in (0, 1, 2, 5):
+        U, V = dense.normal(rng, (seen.shape[0], k), block_type), dense.normal(rng, (seen.shape[1], k), block_type)
+        np.testing.assert_allclose(pattern.multiply(data, V), A @ V, atol=1e-13)
+        np.testing.assert_allclose(flipped.multiply(conjugated, U), A.conj().T @ U, atol=1e-13)
+        np.testing.assert_allclose(pattern.sample(U, V), (U @ V.conj().T)[rows, cols], atol=1e-13)
+        want = np.einsum("ik,ij,jk->k", U.conj(), A, V).real
+        for count in range(1, k + 1):
+            np.testing.assert_allclose(pattern.scores(data, U, V, count), want[:count], atol=1e-13)
+    v = dense.normal(rng, seen.shape[1], block_type)
+    image = pattern.multiply(data, v)
+    assert image.shape == (seen.shape[0],)
+    np.testing.assert_allclose(image, A @ v, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize("data_type", DTYPES)
+@pytest.mark.parametrize("block_type", DTYPES)
+def test_pattern_kernels_are_dense_products(name, data_type, block_type):
+    for seed in (0, 1):
+        check_kernels(SEEN[name] == 1, np.random.default_rng(seed), data_type, block_type)
+
+
+@settings(max_examples=50)
+@given(
+    st.builds(np.random.default_rng, st.integers(0, 2**32)),
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.floats(0, 1),
+    st.sampled_from(DTYPES),
+)
+def test_pattern_kernels_on_random_patterns(rng, m, n, share, dtype):
+    check_kernels(rng.random((m, n)) < share, rng, dtype, dtype)
+
+
+@dtypes
+def test_blocks_need_not_be_contiguous(dtype):
+    rng = np.random.default_rng(0)
+    pattern, data, A = random_pattern(rng.random((6, 5)) < 0.6, rng, dtype)
+    U, V = dense.normal(rng, (3, 6), dtype).T, dense.normal(rng, (5, 6), dtype)[:, ::2]
+    np.testing.assert_allclose(pattern.multiply(data, V), A @ V, atol=1e-13)
+    np.testing.assert_allclose(pattern.multiply(data, V[:, 0]), A @ V[:, 0], atol=1e-13)
+    np.testing.assert_allclose(pattern.sample(U, V), (U @ V.conj().T)[A != 0], atol=1e-13)
+    np.testing.assert_allclose(pattern.sample(U[:, :1], V[:, :1]), (U[:, :1] @ V[:, :1].conj().T)[A != 0], atol=1e-13)
+
+
+def test_nan_and_infinity_pass_through_the_kernels():
+    pattern, data, _ = random_pattern(np.ones((2, 5), bool), np.random.default_rng(0), "float64")
+    data[0], data[7] = np.nan, np.inf
+    V = np.ones((5, 3))
+    image = pattern.multiply(data, V)
+    assert np.isnan(image[0]).all() and np.isposinf(image[1]).all()
+    assert np.isnan(pattern.multiply(data, V[:, 0])[0])
+    assert np.isnan(pattern.scores(data, np.ones((2, 2)), V, 2)).all()
+
+
+# ----------------------------------------------------------------------------------------------------------- threads
+
+
+@pytest.fixture
+def restore_threads():
+    before = sx.set_threads(1)
+    yield
+    sx.set_threads(before)
+
+
+@pytest.fixture(scope="module", params=DTYPES)
+def large(request):
+    """Enough entries for threads to share even one column, with empty rows and one long row."""
+    rng = np.random.default_rng(0)
+    seen = rng.random((1200, 800)) < 0.5
+    seen[100:150] = False
+    seen[7] = True
+    pattern, data, A = random_pattern(seen, rng, request.param)
+    assert pattern.size > 400_000
+    return pattern, data, A
+
+
+def everything(pattern, data, k):
+    """The results of all kernels for k columns."""
+    rng, dtype = np.random.default_rng(k), data.dtype.name
+    U, V = dense.normal(rng, (1200, k), dtype), dense.normal(rng, (800, k), dtype)
+    flipped, conjugated = pattern.flip(data)
+    z, dz, w = pattern.sample(U, V), pattern.sample(2 * U, V), rng.uniform(0.5, 1.0, data.size)
+    return (
+        pattern.multiply(data, V),
+        flipped.multiply(conjugated, U),
+        z,
+        pattern.scores(data, U, V, k),
+        arrays.blend(0.3, z, -2.0, dz),
+        np.array(arrays.line_squared(z, data, None, dz)),
+        np.array(arrays.line_squared(z, data, w, dz)),
+    )
+
+
+@pytest.mark.parametrize("k", [1, 3, 40])
+def test_results_do_not_depend_on_the_number_of_threads(large, k, restore_threads, monkeypatch):
+    pattern, data, A = large
+    share, shared = arrays._workers.share, []
+    monkeypatch.setattr(arrays._workers, "share", lambda job, chunks: (shared.append(chunks), share(job, chunks)))
+    alone = everything(pattern, data, k)
+    assert shared == []
+    for threads in (2, 3):
+        sx.set_threads(threads)
+        for one, many in zip(alone, everything(pattern, data, k), strict=True):
+            np.testing.assert_array_equal(one, many)
+    assert len(shared) == 16 and min(shared) > 1  # all eight sweeps, twice
+    V = dense.normal(np.random.default_rng(0), (800, k), data.dtype.name)
+    np.testing.assert_allclose(pattern.multiply(data, V), A @ V, atol=1e-10)
+
+
+def test_several_python_threads_may_call_at_once(large, restore_threads):
+    pattern, data, _ = large
+    sx.set_threads(2)
+    want = {k: everything(pattern, data, k) for k in (1, 3)}
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [(k, pool.submit(everything, pattern, data, k)) for k in (1, 3, 1, 3, 1, 3, 1, 3)]
+    for k, job in jobs:
+        for one, other in zip(want[k], job.result(), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_an_error_in_a_shared_kernel_reaches_the_caller(large, restore_threads):
+    pattern, data, _ = large
+
+    def fails(low, high, *rest):
+        raise ArithmeticError("inside a chunk")
+
+    for threads in (1, 2):
+        sx.set_threads(threads)
+        with pytest.raises(ArithmeticError, match="inside a chunk"):
+            pattern.sweep(fails, 10**9)
+
+
+def test_set_threads_returns_the_number_before(restore_threads):
+    assert sx.set_threads(3) == 1
+    assert sx.set_threads(2) == 3
+
+
+# ------------------------------------------------------------------------------------------------------ long vectors
+
+
+@dtypes
+@pytest.mark.parametrize("size", [1, 1000, 70_001])
+def test_blend_and_line_squared_are_the_plain_formulas(dtype, size):
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        z, b, dz = (dense.normal(rng, size, dtype) for _ in range(3))
+        w = rng.uniform(0.5, 2.0, size)
+        np.testing.assert_allclose(arrays.blend(0.3, z, -1.2, dz), 0.3 * z - 1.2 * dz, rtol=1e-14, atol=1e-15)
+        for weights, W in ((None, np.ones(size)), (w, w)):
+            want = (
+                0.5 * np.sum(W * np.abs(z - b) ** 2),
+                np.sum(W * ((z - b).conj() * dz).real),
+                np.sum(W * np.abs(dz) ** 2),
+            )
+            got = arrays.line_squared(z, b, weights, dz)
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12 * size)
+
+
+# ------------------------------------------------------------------------------------------------------ small helpers
+
+
+@dtypes
+@pytest.mark.parametrize("seed", [0, 1])
+def test_inner_dagger_norms_and_columns(dtype, seed):
+    rng = np.random.default_rng(seed)
+    A, B = dense.normal(rng, (5, 3), dtype), dense.normal(rng, (5, 3), dtype)
+    np.testing.assert_allclose(arrays.inner(A, B), np.trace(A.conj().T @ B).real, rtol=1e-13)
+    np.testing.assert_array_equal(arrays.dagger(A), np.conjugate(A).T)
+    for block in (A, A[:, :1]):
+        np.testing.assert_allclose(arrays.norms(block), np.linalg.norm(block, axis=0), rtol=1e-14)
+    assert arrays.columns(A[:, 0]).shape == (5, 1)
+    assert arrays.columns(A.T).flags.c_contiguous
+
+
+@dtypes
+def test_a_random_unit_vector_is_uniform_on_the_sphere(dtype):
+    rng = np.random.default_rng(0)
+    vectors = np.stack([arrays.random_unit(3, dtype, rng) for _ in range(4000)], axis=1)
+    assert vectors.dtype == dtype
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1.0, rtol=1e-14)
+    second_moment = vectors @ vectors.conj().T / 4000
+    assert np.abs(second_moment - np.eye(3) / 3).max() < 0.03  # five standard deviations
+    assert np.abs(vectors.mean(axis=1)).max() < 0.05
+
+
+@dtypes
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_orthonormal_spans_the_block_and_avoids_the_basis(dtype, k, seed):
+    rng = np.random.default_rng(seed)
+    basis = np.linalg.qr(dense.normal(rng, (8, 3), dtype))[0]
+    fresh = dense.normal(rng, (8, k), dtype)
+    block = 1e5 * basis @ dense.normal(rng, (3, k), dtype) + fresh  # almost inside the basis
+    q = arrays.orthonormal(block, basis)
+    assert q.shape == (8, k)
+    np.testing.assert_allclose(q.conj().T @ q, np.eye(k), atol=1e-14)
+    np.testing.assert_allclose(basis.conj().T @ q, 0.0, atol=1e-14)
+    rest = fresh - basis @ (basis.conj().T @ fresh)
+    np.testing.assert_allclose(q @ (q.conj().T @ rest), rest, atol=1e-9)
+
+
+@dtypes
+def test_orthonormal_leaves_out_what_is_dependent(dtype):
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(dense.normal(rng, (6, 2), dtype))[0]
+    inside = basis @ dense.normal(rng, (2, 2), dtype)
+    v = dense.normal(rng, (6, 1), dtype)
+    assert arrays.orthonormal(inside, basis).shape == (6, 0)
+    assert arrays.orthonormal(inside[:, :1], basis).shape == (6, 0)
+    assert arrays.orthonormal(np.zeros((6, 2), dtype)).shape == (6, 0)
+    assert arrays.orthonormal(np.concatenate([v, 2 * v], axis=1)).shape == (6, 1)
+    assert arrays.orthonormal(np.concatenate([v, inside], axis=1), basis).shape == (6, 1)
+    np.testing.assert_allclose(np.linalg.norm(arrays.orthonormal(1e-120 * v)), 1.0, rtol=1e-14)

@@ -1,0 +1,200 @@
+"""sx.check finds nothing wrong with the built-in objectives, and the right thing wrong with broken ones."""
+
+import dense
+import numpy as np
+import pytest
+
+import spectraplex as sx
+from spectraplex.linesearch import Quadratic
+from spectraplex.operators import Dense
+
+ALL = [("rectangular", name) for name in dense.RECTANGULAR] + [("hermitian", name) for name in dense.HERMITIAN]
+A = dense.normal(np.random.default_rng(0), (4, 3), "complex128")
+B = dense.hermitian(dense.normal(np.random.default_rng(1), (4, 4)))
+
+
+def faults(objective, **options):
+    """The names of the properties that fail."""
+    report = sx.check(objective, **options)
+    assert bool(report) == (not report.wrong)
+    return {line.partition(":")[0] for line in report.wrong}
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL, ids=["-".join(pair) for pair in ALL])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_built_in_objectives_are_what_they_say(kind, name, seed):
+    _, make = (dense.RECTANGULAR if kind == "rectangular" else dense.HERMITIAN)[name]
+    report = sx.check(make(np.random.default_rng(seed)).objective, hermitian=kind == "hermitian", size=3.0, seed=seed)
+    assert report, str(report)
+    assert {"linear image", "adjoint products", "pairing", "finite differences", "convexity"} < set(report.tested)
+    assert "claimed smoothness" in report.tested
+    assert str(report).startswith(f"All {len(report.tested)} properties hold")
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_the_size_of_the_matrices_does_not_confuse_it(size, dtype):
+    rng = np.random.default_rng(2)
+    A = size * dense.normal(rng, (5, 4), dtype)
+    rows, cols = (each.ravel() for each in np.indices((5, 4)))
+    for f in (sx.Distance(A), sx.Completion(rows, cols, A.ravel(), (5, 4), "huber", delta=size)):
+        report = sx.check(f, size=size)
+        assert report, str(report)
+
+
+# ------------------------------------------------------------------------------------------- what can go wrong
+
+
+class WrongPair(sx.Distance):
+    def pair(self, slope, z):
+        return 1.001 * super().pair(slope, z)
+
+
+class ForgottenConjugate(sx.Distance):
+    def gradient(self, slope):
+        return Dense(slope.conj())
+
+
+class WrongAdjoint(sx.Distance):
+    def gradient(self, slope):
+        class Broken(Dense):
+            def rmatmat(self, U):
+                return self.matrix.T @ U  # the transpose, not the conjugate transpose
+
+        return Broken(slope)
+
+
+class AffineImage(sx.Distance):
+    def measure(self, U, s, V):
+        return super().measure(U, s, V) + 1.0
+
+
+class CurvedImage(sx.Distance):
+    def measure(self, U, s, V):
+        X = super().measure(U, s, V)
+        return X * np.abs(X)
+
+
+class WrongCombine(sx.Distance):
+    def combine(self, a, z, b, w):
+        return a * z + abs(b) * w
+
+
+class WrongCurveValue(sx.Distance):
+    def along(self, z, dz):
+        right = super().along(z, dz)
+        return Quadratic(right.start, right.slope, 2 * right.bend)
+
+
+class WrongCurveDerivative(sx.Distance):
+    def along(self, z, dz):
+        right = super().along(z, dz)
+        return Quadratic(right.start - 0.07 * right.slope, 1.1 * right.slope, right.bend)
+
+
+class TooSmooth(sx.Distance):
+    smoothness = 0.999
+
+
+class TooConvex(sx.Distance):
+    strong_convexity = 1.001
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("broken", "fault"),
+    [
+        (WrongPair, "pairing"),
+        (ForgottenConjugate, "pairing"),
+        (WrongAdjoint, "adjoint products"),
+        (AffineImage, "linear image"),
+        (CurvedImage, "linear image"),
+        (WrongCombine, "linear image"),
+        (WrongCurveValue, "curve value"),
+        (WrongCurveDerivative, "curve derivative"),
+        (TooSmooth, "claimed smoothness"),
+        (TooConvex, "claimed strong convexity"),
+    ],
+)
+def test_a_broken_distance_is_caught_by_name(broken, fault, seed):
+    assert fault in faults(broken(A), seed=seed)
+
+
+@pytest.mark.parametrize("broken", [TooSmooth, TooConvex, WrongAdjoint, WrongCurveValue])
+def test_a_single_fault_is_the_only_one_reported(broken):
+    assert len(faults(broken(A))) == 1
+
+
+def quadratic(gradient=lambda X: X - B, value=lambda X: 0.5 * np.sum((X - B) ** 2), **claims):
+    return sx.Smooth(lambda X: (value(X), gradient(X)), (4, 4), **claims)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("broken", "fault"),
+    [
+        (quadratic(gradient=lambda X: 1.01 * (X - B)), "finite differences"),
+        (quadratic(gradient=lambda X: B - X), "finite differences"),
+        (quadratic(gradient=lambda X: X), "finite differences"),
+        (quadratic(lambda X: -X, lambda X: -0.5 * np.sum(X**2)), "convexity"),
+        (quadratic(lambda X: np.cos(X), lambda X: np.sum(np.sin(X))), "convexity"),
+        (quadratic(smoothness=0.99), "claimed smoothness"),
+        (quadratic(strong_convexity=1.01), "claimed strong convexity"),
+    ],
+    ids=["scaled", "sign", "constant", "concave", "sine", "smoothness", "strong-convexity"],
+)
+def test_a_broken_function_is_caught_by_name(broken, fault, seed):
+    found = faults(broken, seed=seed)
+    assert fault in found
+    assert found <= {fault, "convexity"}  # a tangent with a wrong slope may also pass above the function
+
+
+def test_hermitian_constants_are_the_ones_tested_on_hermitian_matrices():
+    rows, cols = (each.ravel() for each in np.indices((3, 3)))
+
+    class Claims(sx.Completion):
+        hermitian_smoothness = 0.99
+        hermitian_strong_convexity = 1.01
+
+    f = Claims(rows, cols, np.zeros(9), (3, 3))
+    assert faults(f, hermitian=True) == {"claimed smoothness", "claimed strong convexity"}
+    assert faults(f, hermitian=False) == set()
+
+
+def test_the_report_gives_the_numbers_it_met():
+    report = sx.check(quadratic(smoothness=0.5, strong_convexity=2.0))
+    assert "a curvature of 1 was met, more than the smoothness 0.5" in str(report)
+    assert "a curvature of 1 was met, less than the strong_convexity 2" in str(report)
+    assert str(report).startswith(f"2 of {len(report.tested)} properties fail:")
+
+
+def test_missing_methods_are_named():
+    class Half:
+        shape, dtype = (3, 3), "float64"
+
+        def measure(self, U, s, V): ...
+        def evaluate(self, z): ...
+
+    report = sx.check(Half())
+    assert not report
+    assert report.tested == ("protocol",)
+    assert "lacks combine, along, pair, gradient" in str(report)
+
+
+def test_a_raising_function_is_reported_not_raised():
+    def fails(X):
+        raise ZeroDivisionError("one over nothing")
+
+    report = sx.check(sx.Smooth(fails, (3, 3)))
+    assert not report
+    assert "evaluation: it raised ZeroDivisionError: one over nothing" in str(report)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_value_that_is_not_finite_is_reported(bad):
+    class Endless(sx.Distance):
+        def evaluate(self, z):
+            return bad, super().evaluate(z)[1]
+
+    assert faults(Endless(A)) == {"finite"}
+    assert faults(sx.Smooth(lambda X: (bad, X), (3, 3))) == {"evaluation"}

@@ -1,0 +1,147 @@
+"""Line searches find the minimiser that a dense grid finds, respect their limit, and refuse NaN."""
+
+import dense
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spectraplex.linesearch import NotFinite, Quadratic, Smoothly
+
+CURVES = {
+    "quartic": lambda s: ((s - 0.4) ** 4 + 0.1 * s, 4 * (s - 0.4) ** 3 + 0.1),
+    "exponential": lambda s: (np.exp(3 * s) - 6 * s, 3 * np.exp(3 * s) - 6),
+    "steep": lambda s: (np.logaddexp(0, 50 * (s - 0.3)) - 5 * s, 50 / (1 + np.exp(-50 * (s - 0.3))) - 5),
+    "flat bottom": lambda s: (max(0.2 - s, 0.0) ** 2 + max(s - 0.6, 0.0) ** 2, 2 * min(s - 0.2, 0) + 2 * max(s - 0.6, 0)),
+    "falling": lambda s: (np.exp(-s), -np.exp(-s)),
+    "rising": lambda s: (np.exp(s), np.exp(s)),
+    "constant": lambda s: (1.0, 0.0),
+    "tiny": lambda s: (1e-30 * (s - 0.5) ** 2, 2e-30 * (s - 0.5)),
+}
+
+
+def grid_minimum(value, limit):
+    return min(value(s) for s in np.linspace(0.0, limit, 20_001))
+
+
+@settings(max_examples=200)
+@given(st.floats(-5, 5), st.floats(0, 20), st.floats(0.01, 3))
+def test_the_quadratic_minimiser_beats_a_grid(slope, bend, limit):
+    curve = Quadratic(0.0, slope, bend)
+    size = curve.minimize(limit)
+    assert 0.0 <= size <= limit
+    s = np.linspace(0.0, limit, 2001)
+    assert curve.value(size) <= (s * slope + 0.5 * s**2 * bend).min() + 1e-12
+
+
+def test_a_quadratic_is_its_formula():
+    curve = Quadratic(2.0, -3.0, 4.0)
+    assert (curve.value(0.5), curve.derivative(0.5), curve.curvature(0.5)) == (1.0, -1.0, 4.0)
+    assert curve.minimize(10.0) == 0.75
+    assert curve.minimize(0.5) == 0.5
+    assert curve.minimize(0.0) == 0.0
+    assert Quadratic(2.0, 3.0, 4.0).minimize(10.0) == 0.0
+    assert Quadratic(2.0, -3.0, 0.0).minimize(10.0) == 10.0
+    assert Quadratic(2.0, 0.0, 0.0).minimize(10.0) == 0.0
+
+
+@pytest.mark.parametrize(("slope", "bend"), [(np.nan, 1.0), (-1.0, np.nan), (-np.inf, 1.0), (-1.0, np.inf)])
+def test_a_quadratic_that_is_not_finite_is_refused(slope, bend):
+    with pytest.raises(NotFinite, match="not finite"):
+        Quadratic(0.0, slope, bend).minimize(1.0)
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("name", CURVES)
+def test_the_safeguarded_search_beats_a_grid(name, limit):
+    at = CURVES[name]
+    size = Smoothly(at).minimize(limit)
+    assert 0.0 <= size <= limit
+    best = grid_minimum(lambda s: at(s)[0], limit)
+    assert at(size)[0] <= best + 1e-12 * max(abs(at(0.0)[0]), abs(best))
+
+
+def test_known_minimisers():
+    assert Smoothly(CURVES["falling"]).minimize(0.7) == 0.7
+    assert Smoothly(CURVES["rising"]).minimize(0.7) == 0.0
+    assert Smoothly(CURVES["constant"]).minimize(0.7) == 0.0
+    np.testing.assert_allclose(Smoothly(CURVES["exponential"]).minimize(1.0), np.log(2) / 3, rtol=1e-9)
+    np.testing.assert_allclose(Smoothly(CURVES["tiny"]).minimize(1.0), 0.5, rtol=1e-9)
+    np.testing.assert_allclose(Smoothly(CURVES["exponential"]).minimize(100.0), np.log(2) / 3, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["huber", "logistic"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_losses_are_minimised_along_a_line(loss, seed):
+    rng = np.random.default_rng(seed)
+    case = dense.completion(rng, (5, 4), loss, weighted=True)
+    f = case.objective
+    X, D = dense.factors(rng, (5, 4), 2), dense.factors(rng, (5, 4), 2)
+    Z, S = 3 * dense.matrix(X), dense.matrix(D)
+    S = -np.sign(dense.real_inner(case.gradient(Z), S)) * S  # downhill
+    curve = f.along(f.combine(3.0, f.measure(*X), 0.0, f.measure(*X)), f.measure(*_signed(D, S)))
+    size = curve.minimize(2.0)
+    assert 0.0 < size <= 2.0
+    assert case.value(Z + size * S) <= grid_minimum(lambda s: case.value(Z + s * S), 2.0) + 1e-12
+
+
+def _signed(triple, S):
+    U, s, V = triple
+    return U, s if dense.real_inner(dense.matrix(triple), S) > 0 else -s, V
+
+
+# ------------------------------------------------------------------------------------------------- what is not finite
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_curve_that_starts_not_finite_is_refused(bad):
+    for at in (lambda s: (bad, -1.0), lambda s: (1.0, bad)):
+        with pytest.raises(NotFinite, match="at the current point"):
+            Smoothly(at).minimize(1.0)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_barrier_ahead_is_respected(bad):
+    def at(s):  # a logarithmic barrier at 0.3, and a minimum at 0.05
+        if s >= 0.3:
+            return bad, bad
+        return -4 * s - np.log(0.3 - s), -4 + 1 / (0.3 - s)
+
+    for limit in (0.04, 0.2, 0.5, 1.0, 100.0):
+        size = Smoothly(at).minimize(limit)
+        np.testing.assert_allclose(size, min(0.05, limit), rtol=1e-8)
+
+
+def test_a_curve_that_exists_nowhere_ahead_is_refused():
+    with pytest.raises(NotFinite, match="not finite anywhere near"):
+        Smoothly(lambda s: (1.0, -1.0) if s == 0 else (np.nan, np.nan)).minimize(1.0)
+
+
+@pytest.mark.parametrize("good", range(2, 9))
+def test_a_curve_that_stops_being_finite_midway_never_raises_anything_else(good):
+    calls = iter(range(100))
+
+    def at(s):
+        return CURVES["quartic"](s) if next(calls) < good else (np.nan, np.nan)
+
+    try:
+        size = Smoothly(at).minimize(1.0)
+    except NotFinite:
+        return
+    assert 0.0 <= size <= 1.0
+
+
+def test_a_function_that_is_not_convex_still_does_not_rise():
+    def at(s):  # the derivative lies: it promises a minimum at 0.5, where the value is above the start
+        return s, s - 0.5
+
+    size = Smoothly(at).minimize(1.0)
+    assert at(size)[0] <= at(0.0)[0]
+
+
+def test_the_curvature_met_is_the_mean_one():
+    curve = Smoothly(CURVES["exponential"])
+    np.testing.assert_allclose(curve.curvature(0.5), (3 * np.exp(1.5) - 3) / 0.5, rtol=1e-12)
+    np.testing.assert_allclose(curve.curvature(0.0), 9.0, rtol=1e-5)
+    assert Smoothly(lambda s: (-(s**2), -2 * s)).curvature(1.0) == 0.0
+    assert (curve.value(0.2), curve.derivative(0.2)) == CURVES["exponential"](0.2)
