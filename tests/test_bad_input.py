@@ -26,6 +26,10 @@ def refused(*rows):
     return pytest.mark.parametrize(("call", "error", "words"), cases)
 
 
+def on_hermitian(objective):
+    return sx.Problem(objective, sx.Spectrahedron(objective.shape[0]))
+
+
 def check(call, error, words):
     with pytest.raises(error, match=words) as caught:
         call()
@@ -56,7 +60,7 @@ def check(call, error, words):
     ("negative weight", lambda: completion(weights=(1.0, 1.0, -2.0)), ValueError, r"weights\[2\] is -2.0"),
     ("nan weight", lambda: completion(weights=(NAN, 1.0, 1.0)), ValueError, r"weights\[0\] is nan"),
     ("complex weights", lambda: completion(weights=(1j, 1.0, 1.0)), TypeError, "weights must be real, got complex"),
-    ("complex labels", lambda: completion(values=(1j, 0, 1), loss="logistic"), TypeError, "needs real labels 0/1 or −1"),
+    ("complex labels", lambda: completion(values=(1j, 0, 1), loss="logistic"), TypeError, "needs real labels 0/1"),
     ("mixed labels", lambda: completion(values=(-1, 0, 1), loss="logistic"), ValueError, r"values\[1\] is 0"),
     ("ratings as labels", lambda: completion(values=(0, 5, 1), loss="logistic"), ValueError, r"values\[1\] is 5"),
     ("shape of one", lambda: completion(shape=(3,)), ValueError, r"shape must be \(rows, columns\), got \(3,\)"),
@@ -74,9 +78,9 @@ def test_duplicate_entries_are_named_with_both_positions(seed):
     rows, cols = np.divmod(np.arange(20), 4)
     rows, cols = rows[order], cols[order]
     rows[17], cols[17] = rows[5], cols[5]
-    with pytest.raises(ValueError, match=rf"entry \({rows[5]}, {cols[5]}\) is given twice, at positions 5 and 17") as caught:
+    words = rf"entry \({rows[5]}, {cols[5]}\) is given twice, at positions 5 and 17 .*keep one, or their mean"
+    with pytest.raises(ValueError, match=words):
         sx.Completion(rows, cols, np.ones(20), (5, 4))
-    assert "keep one, or their mean" in str(caught.value)
 
 
 @refused(
@@ -103,7 +107,7 @@ def test_duplicate_entries_are_named_with_both_positions(seed):
         r"different shapes: \[\(2, 2\), \(3, 3\)\]",
     ),
     ("sparse and dense", lambda: sx.Sensing([sp.csr_array(EYE), EYE], [1.0, 2.0]), (TypeError, ValueError), "Sensing"),
-    ("targets too few", lambda: sx.Sensing(np.ones((3, 2)), [1.0]), ValueError, "3 measurements but 1 targets; give one"),
+    ("targets too few", lambda: sx.Sensing(np.ones((3, 2)), [1.0]), ValueError, "3 measurements but 1 targets"),
     ("complex targets", lambda: sx.Sensing(np.ones((1, 2)), [1j]), TypeError, "targets must be real"),
     ("nan target", lambda: sx.Sensing(np.ones((2, 2)), [1.0, NAN]), ValueError, r"targets\[1\] is nan"),
 )
@@ -114,7 +118,7 @@ def test_distance_and_sensing(call, error, words):
 @refused(
     (
         "dense distance",
-        lambda: sx.Problem(sx.Distance(LOPSIDED), sx.Spectrahedron(3)),
+        lambda: on_hermitian(sx.Distance(LOPSIDED)),
         ValueError,
         r"A is not Hermitian: A\[\(0, 1\)\] = 2 differs .* by 0.5; pass \(A \+ Aᴴ\)/2",
     ),
@@ -124,22 +128,17 @@ def test_distance_and_sensing(call, error, words):
         ValueError,
         r"A is not Hermitian: entry \(0, 1\) differs .* by 0.5; pass \(A \+ Aᴴ\)/2",
     ),
-    ("symmetric", lambda: sx.Problem(sx.Distance(SKEWED), sx.Spectrahedron(2)), ValueError, "conjugate of its mirror by 2"),
-    (
-        "sparse symmetric",
-        lambda: sx.Problem(sx.Distance(sp.csr_array(SKEWED)), sx.Spectrahedron(2)),
-        ValueError,
-        "conjugate of its mirror by 2",
-    ),
+    ("symmetric", lambda: on_hermitian(sx.Distance(SKEWED)), ValueError, "conjugate of its mirror by 2"),
+    ("sparse", lambda: on_hermitian(sx.Distance(sp.csr_array(SKEWED))), ValueError, "conjugate of its mirror by 2"),
     (
         "stack",
-        lambda: sx.Problem(sx.Sensing(np.stack([EYE, LOPSIDED]), [1.0, 2.0]), sx.Spectrahedron(3)),
+        lambda: on_hermitian(sx.Sensing(np.stack([EYE, LOPSIDED]), [1.0, 2.0])),
         ValueError,
         r"measurements\[\(1, 0, 1\)\] = 2 differs",
     ),
     (
         "sparse list",
-        lambda: sx.Problem(sx.Sensing([sp.csr_array(EYE), sp.csr_array(LOPSIDED)], [1.0, 2.0]), sx.TraceBall(3, 1.0)),
+        lambda: on_hermitian(sx.Sensing([sp.csr_array(EYE), sp.csr_array(LOPSIDED)], [1.0, 2.0])),
         ValueError,
         r"measurements\[1\] is not Hermitian .*0.5\); pass \(A \+ Aᴴ\)/2",
     ),
@@ -167,7 +166,7 @@ def test_what_is_not_hermitian_is_welcome_on_the_ball():
     ("radius complex", lambda: sx.NuclearBall((3, 2), 1j), TypeError, "radius must be a number, got 1j"),
     ("no rows", lambda: sx.NuclearBall((0, 2), 1.0), ValueError, "rows must be a positive whole number, got 0"),
     ("half a column", lambda: sx.NuclearBall((3, 2.5), 1.0), ValueError, "columns must be .* got 2.5"),
-    ("three sizes", lambda: sx.NuclearBall((3, 2, 1), 1.0), ValueError, r"shape must be \(rows, columns\), got \(3, 2, 1"),
+    ("three sizes", lambda: sx.NuclearBall((3, 2, 1), 1.0), ValueError, r"shape must be \(rows, columns\), got \(3, 2"),
     ("one size", lambda: sx.NuclearBall(3, 1.0), ValueError, r"shape must be \(rows, columns\), got 3"),
 )
 def test_domains(call, error, words):
@@ -202,7 +201,7 @@ def test_problems(call, error, words):
     ("beta negative", lambda: sx.RankOneRegularized(beta=-1.0), ValueError, "beta must be a number ≥ 0, got -1.0"),
     ("beta nan", lambda: sx.RankOneRegularized(beta=NAN), ValueError, "beta must be a number ≥ 0, got nan"),
     ("scale nan", lambda: sx.RankOneRegularized(scale=NAN), ValueError, "scale must be a number ≥ 0, got nan"),
-    ("full beta", lambda: sx.FullRankOneRegularized(beta=-2.0), ValueError, "beta must be None or a number ≥ 0, got -2"),
+    ("full beta", lambda: sx.FullRankOneRegularized(beta=-2.0), ValueError, "None or a number ≥ 0, got -2.0"),
     ("gap negative", lambda: sx.Stop(gap=-1e-3), ValueError, "gap must be a number ≥ 0 or None, got -0.001"),
     ("gap nan", lambda: sx.Stop(relative_gap=NAN), ValueError, "relative_gap must be a number ≥ 0 or None, got nan"),
     ("gap a word", lambda: sx.Stop(gap="small"), ValueError, "gap must be a number ≥ 0 or None, got 'small'"),
@@ -211,15 +210,16 @@ def test_problems(call, error, words):
     ("seconds negative", lambda: sx.Stop(max_seconds=-1), ValueError, "max_seconds must be .*got -1"),
     ("products true", lambda: sx.Stop(max_products=True), ValueError, "max_products must be .*got True"),
     ("value nan", lambda: sx.Stop(value=NAN), ValueError, "value must be a number or None, got nan"),
-    ("value a word", lambda: sx.Stop(value="low"), (TypeError, ValueError), "value must be a number or None, got 'low'"),
+    ("value a word", lambda: sx.Stop(value="low"), (TypeError, ValueError), "value must be a number.* got 'low'"),
     ("no threads", lambda: sx.set_threads(0), ValueError, "threads must be at least 1, got 0"),
 )
 def test_options(call, error, words):
     check(call, error, words)
 
 
-@pytest.mark.parametrize("number", [np.int64(5), np.float32(5.0), np.float64(5.0)], ids=lambda number: number.dtype.name)
-def test_a_stop_takes_the_numbers_of_numpy(number):
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.float64])
+def test_a_stop_takes_the_numbers_of_numpy(kind):
+    number = kind(5)
     stop = sx.Stop(gap=number, max_steps=number, max_seconds=number, max_products=number, value=number)
     assert stop.wanted(1.0) == 5.0
     assert stop.spent(5, 0.0, 0.0) is sx.Status.STEP_LIMIT
@@ -251,15 +251,15 @@ U3, HALVES = np.eye(3)[:, :2], np.array([0.5, 0.5])
     ("an observer that cannot be called", solved(observers=[3]), TypeError, "observer.*int"),
     ("an observer without a list", solved(observers=print), TypeError, "observers must be "),
     ("ror without smoothness", solved(method="ror"), ValueError, "needs the smoothness β, which Smooth does not know"),
-    ("ror-full without smoothness", solved(method="ror-full"), ValueError, "FullRankOneRegularized needs the smoothness"),
+    ("ror-full without smoothness", solved(method="ror-full"), ValueError, "Full.* needs the smoothness β"),
     ("start a list", solved(start=[1, 2]), TypeError, r"start must be a Result, factors, .*got list"),
     ("start of one", solved(start=(U3,)), TypeError, r"start must be a Result, factors, \(vectors, weights\)"),
     ("start lopsided", solved(start=(U3, HALVES, U3)), ValueError, r"pass \(vectors, weights\), not \(U, s, V\)"),
-    ("start too long", solved(start=(np.eye(4)[:, :2], HALVES)), ValueError, r"shapes \(4, 2\) and \(2,\); need \(3, k\)"),
+    ("start too long", solved(start=(np.eye(4)[:, :2], HALVES)), ValueError, r"shapes \(4, 2\) and .*need \(3, k\)"),
     ("start weights", solved(start=(U3, np.ones(3))), ValueError, r"shapes \(3, 2\) and \(3,\); need \(3, k\)"),
     ("start nan", solved(start=(U3, np.array([NAN, 1.0]))), ValueError, "start factors contain NaN or infinity"),
     ("start negative", solved(start=(U3, np.array([1.5, -0.5]))), ValueError, "negative weight -0.5"),
-    ("start trace", solved(start=(U3, np.array([0.5, 0.2]))), ValueError, "trace 0.7, but the domain asks for 1: scale"),
+    ("start trace", solved(start=(U3, np.array([0.5, 0.2]))), ValueError, "trace 0.7, but .* asks for 1: scale"),
     ("start complex", solved(start=(1j * U3, HALVES)), TypeError, "start is complex, but the objective is real"),
     ("complex weights", solved(start=(U3, 1j * HALVES)), (TypeError, ValueError), "weights.*(real|complex)"),
     ("start words", solved(start=(np.full((3, 1), "a"), np.ones(1))), (TypeError, ValueError), "start.*number"),
@@ -268,25 +268,23 @@ def test_solve(call, error, words):
     check(call, error, words)
 
 
+def started(domain, *start):
+    return lambda: sx.solve(sx.Problem(sx.Distance(EYE), domain), "cg", sx.Stop(max_steps=1), start=start)
+
+
+SMALL, LARGE = sx.NuclearBall((3, 3), 1.0), sx.NuclearBall((3, 3), 9.0)
+
+
 @refused(
-    ("trace ball", lambda: _start(sx.TraceBall(3, 1.0), (U3, np.ones(2))), ValueError, "trace 2, more than .* 1: scale"),
-    ("radius", lambda: _start(sx.NuclearBall((3, 3), 1.0), (U3, np.ones(2), U3)), ValueError, "norm 2, more than .*radius 1"),
-    ("shapes", lambda: _start(sx.NuclearBall((3, 3), 1.0), (U3, np.ones(3), U3)), ValueError, r"needs \(3, k\), \(k,\)"),
-    ("a column", lambda: _start(sx.NuclearBall((3, 3), 9.0), (U3, np.ones((2, 1)), U3)), ValueError, r"needs \(3, k\)"),
-    ("nan", lambda: _start(sx.NuclearBall((3, 3), 1.0), (NAN * U3, HALVES, U3)), ValueError, "contain NaN or infinity"),
-    (
-        "complex numbers",
-        lambda: _start(sx.NuclearBall((3, 3), 9.0), (U3, 1j * HALVES, U3)),
-        (TypeError, ValueError),
-        "start.*(real|complex)",
-    ),
+    ("trace", started(sx.TraceBall(3, 1.0), U3, np.ones(2)), ValueError, "trace 2, more than .* 1: scale it down"),
+    ("radius", started(SMALL, U3, np.ones(2), U3), ValueError, "norm 2, more than the domain's radius 1: scale"),
+    ("lengths", started(SMALL, U3, np.ones(3), U3), ValueError, r"needs \(3, k\), \(k,\), \(3, k\)"),
+    ("a column", started(LARGE, U3, np.ones((2, 1)), U3), ValueError, r"needs \(3, k\), \(k,\), \(3, k\)"),
+    ("nan", started(SMALL, NAN * U3, HALVES, U3), ValueError, "start factors contain NaN or infinity"),
+    ("complex s", started(LARGE, U3, 1j * HALVES, U3), (TypeError, ValueError), "start.*(real|complex)"),
 )
 def test_starts_on_the_balls(call, error, words):
     check(call, error, words)
-
-
-def _start(domain, start):
-    sx.solve(sx.Problem(sx.Distance(EYE), domain), "cg", sx.Stop(max_steps=1), start=start)
 
 
 # ----------------------------------------------------------------------------------------------------------- Smooth
@@ -389,7 +387,7 @@ def test_a_damaged_result_is_named(folder, name, damage):
             "text": b"[1, 2, 3]",
         }[damage]
     )
-    with pytest.raises(ValueError, match="load: .*saved is damaged"):
+    with pytest.raises(ValueError, match=r"load: .*saved is damaged"):
         sx.load(folder)
 
 

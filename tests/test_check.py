@@ -1,9 +1,9 @@
 """sx.check finds nothing wrong with the built-in objectives, and the right thing wrong with broken ones."""
 
-import dense
 import numpy as np
 import pytest
 
+import dense
 import spectraplex as sx
 from spectraplex.linesearch import Quadratic
 from spectraplex.operators import Dense

@@ -1,10 +1,10 @@
 """Objectives agree with dense formulas, and their constants are exact, downstairs and through the lift."""
 
-import dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import dense
 import spectraplex as sx
 from spectraplex.objectives import sensing
 

@@ -1,7 +1,6 @@
 """spectraplex: convex optimisation over the spectrahedron and the nuclear-norm ball, with a provable gap."""
 
 from ._version import __version__
-from .arrays import set_threads
 from .certificate import Certificate
 from .check import check
 from .domains import NuclearBall, Spectrahedron, TraceBall
@@ -20,6 +19,7 @@ from .problem import Method, Point, Problem, Step
 from .result import Result, load
 from .solve import project, solve
 from .stop import Status, Stop
+from .threads import set_threads
 from .trace import Collect, Progress, Record, Trace
 
 __all__ = [

@@ -1,19 +1,13 @@
 """Arrays and the few sparse kernels: the only room that knows which array library is in use.
 
-``Pattern`` and ``sweep`` are written by hand because the loops of ``_kernels`` must run on all cores without an
-OpenMP or numba thread pool: those spin while they wait (a busy core then costs 20×) or may not be entered from
-two threads at once. Plain threads over compiled loops that release the GIL have neither fault, and since each row
-belongs to one chunk whatever the number of threads, results are bitwise the same for any number of them.
+``Pattern`` is written by hand because SciPy's sparse products run on one core and it has no sampled product. Rows are
+shared out in chunks that do not depend on the number of threads, so results are bitwise the same for any number.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-import os
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -21,13 +15,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .threads import workers
+
 Array = NDArray[Any]
 
 #: The largest relative rounding error of one float64 operation, ×2.
 EPS = float(np.finfo(np.float64).eps)
 _CHUNK_ENTRIES = 1 << 15  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
 _SHORT = 20_000  # vectors up to this length stay with NumPy
-_SERIAL_WORK = 400_000  # multiply-adds under which waking a thread costs more than it saves (about 0.2 ms)
 
 
 def inner(a: Array, b: Array) -> float:
@@ -94,96 +89,6 @@ def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:
 
 
 # ------------------------------------------------------------------------------------------------------------------
-# Threads
-
-
-def _available_cores() -> int:
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return min(here, int(asked)) if asked.isdigit() and int(asked) > 0 else here
-
-
-class _Workers:
-    """Plain threads, started on first use and again after a fork (threads do not survive one)."""
-
-    def __init__(self) -> None:
-        self.count = _available_cores()
-        self._pool: ThreadPoolExecutor | None = None
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.forget)
-
-    def forget(self) -> None:
-        self._pool = None
-
-    def share(self, job: Callable[[int], None], chunks: int) -> None:
-        """Run job(0) … job(chunks − 1); the caller works too, so a thread that is not scheduled delays nobody."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max(1, self.count - 1), thread_name_prefix="spectraplex")
-        ticket = itertools.count()  # next() is atomic in CPython
-
-        def work() -> None:
-            while (chunk := next(ticket)) < chunks:
-                job(chunk)
-
-        helpers = [self._pool.submit(work) for _ in range(min(self.count, chunks) - 1)]
-        work()
-        for helper in helpers:
-            if not helper.cancel():  # never started: the caller has done its share already
-                helper.result()
-
-    def run(self, job: Callable[[int], None], chunks: int, work: int) -> None:
-        """All chunks, shared when the work is worth waking a thread for."""
-        if work < _SERIAL_WORK or self.count == 1 or chunks == 1:
-            for chunk in range(chunks):
-                job(chunk)
-        else:
-            self.share(job, chunks)
-
-
-_workers = _Workers()
-
-
-def set_threads(count: int) -> int:
-    """Set how many threads the sparse kernels use; returns the previous number. Results do not depend on it."""
-    if count < 1:
-        raise ValueError(f"threads must be at least 1, got {count}.")
-    before, _workers.count = _workers.count, int(count)
-    _workers.forget()
-    return before
-
-
-class _OneBlasThread:
-    """Keep BLAS to one thread while any rank-one solve runs, whichever thread it runs in.
-
-    The products in an eigenvector computation are far too small for OpenBLAS's threads, which spin while they wait:
-    with another process on a core a step takes six times as long. Counted, so that the last one out restores.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._limits: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                from threadpoolctl import threadpool_limits
-
-                self._limits = threadpool_limits(limits=1, user_api="blas")
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limits.restore_original_limits()
-                self._limits = None
-
-
-one_blas_thread = _OneBlasThread()
-
-
-# ------------------------------------------------------------------------------------------------------------------
 # Long vectors
 
 
@@ -195,7 +100,7 @@ def blend(a: float, z: Array, b: float, w: Array) -> Array:
 
     out = np.empty(z.shape, np.result_type(z, w))
     pieces = _pieces(z.size)
-    _workers.run(lambda i: _kernels.blend(pieces[i], pieces[i + 1], a, z, b, w, out), pieces.size - 1, z.size)
+    workers.run(lambda i: _kernels.blend(pieces[i], pieces[i + 1], a, z, b, w, out), pieces.size - 1, z.size)
     return out
 
 
@@ -217,7 +122,7 @@ def line_squared(z: Array, target: Array, weights: Array | None, dz: Array) -> t
         else:
             sums[i] = _kernels.line_squared_weighted(pieces[i], pieces[i + 1], z, target, weights, dz)
 
-    _workers.run(job, pieces.size - 1, z.size)
+    workers.run(job, pieces.size - 1, z.size)
     value, slope, bend = sums.sum(axis=0)
     return float(value), float(slope), float(bend)
 
@@ -293,14 +198,14 @@ class Pattern:
     def sweep(self, kernel: Callable[..., None], work: int, *arguments: Any) -> None:
         """Run ``kernel(low, high, indptr, indices, *arguments)`` over all rows, on all cores when it pays."""
         bounds = self.bounds
-        if work < _SERIAL_WORK or bounds.size <= 2 or _workers.count == 1:
+        if not workers.worth(work, bounds.size - 1):
             kernel(bounds[0], bounds[-1], self.indptr, self.indices, *arguments)
             return
 
         def job(chunk: int) -> None:
             kernel(bounds[chunk], bounds[chunk + 1], self.indptr, self.indices, *arguments)
 
-        _workers.share(job, bounds.size - 1)
+        workers.share(job, bounds.size - 1)
 
     def multiply(self, data: Array, V: Array) -> Array:
         """The sparse matrix with these entries times a vector or a block."""
@@ -354,7 +259,7 @@ class Pattern:
                 partial[chunk],
             )
 
-        _workers.run(job, chunks, self.size * count)
+        workers.run(job, chunks, self.size * count)
         return cast(Array, partial.sum(axis=0))
 
 

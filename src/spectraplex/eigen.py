@@ -141,6 +141,8 @@ class _Space:
         self._store = [np.empty((n, 0), dtype, order="F") for n in self.lengths]
         self._images = [np.empty((self.lengths[self.other(s)], 0), dtype, order="F") for s in range(len(sides or [0]))]
         self._k = [0] * len(self.sides)
+        width = 0 if shift is None else shift[0].shape[1]
+        self._shifts = [np.empty((0, width), dtype) for _ in self.sides]  # W[s]ᴴX, the shift in the basis
         self._T = np.zeros((16, 16), dtype)  # W[0]ᴴ A W[last]: the whole projected matrix, or its off-diagonal block
 
     def other(self, side: int) -> int:
@@ -198,6 +200,9 @@ class _Space:
         self._store[side][:, k : k + width] = new
         self._images[side][:, k : k + width] = image
         self._k[side] = k + width
+        if self.shift is not None:
+            more = dagger(new) @ self.shift[0][self.sides[side]]
+            self._shifts[side] = np.concatenate([self._shifts[side], more], axis=0)
         fresh = dagger(self.basis(other)) @ image
         if other == side:
             self._T[: k + width, k : k + width] = fresh
@@ -267,15 +272,9 @@ class _Space:
             T[:k, k:] = self._T[:k, : self._k[1]]
             T[k:, :k] = dagger(T[:k, k:])
         if self.shift is not None:
-            self._coordinates = c = self._shift_coordinates()
+            self._coordinates = c = np.concatenate(self._shifts, axis=0)
             T = T + (c * self.shift[1]) @ dagger(c)
         return T
-
-    def _shift_coordinates(self) -> Array:
-        assert self.shift is not None
-        X = self.shift[0]
-        parts = [dagger(self.basis(s)) @ X[rows] for s, rows in enumerate(self.sides)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=0)
 
     def extract(self, count: int) -> _Found:
         """Rayleigh-Ritz on the whole basis."""
@@ -328,4 +327,6 @@ class _Space:
             self._images[side][:, :k] = self.image(side) @ turn
         T = dagger(turns[0]) @ self._T[: self._k[0], : self._k[-1]] @ turns[-1]
         self._T[: T.shape[0], : T.shape[1]] = T
+        if self.shift is not None:
+            self._shifts = [dagger(turn) @ held for turn, held in zip(turns, self._shifts, strict=True)]
         self._k = [turn.shape[1] for turn in turns]

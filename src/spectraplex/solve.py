@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import one_blas_thread
 from .certificate import Certificate, lower_bound
 from .factors import Factors, Rectangular, Symmetric
 from .linesearch import NotFinite
@@ -20,6 +19,7 @@ from .objectives.distance import Distance, Factored
 from .problem import Point, Problem, Step
 from .result import Result, flatten, flatten_atoms, restore, restore_atoms
 from .stop import Status, Stop
+from .threads import one_blas_thread
 from .trace import Record, Trace
 
 Observer = Callable[[Record, Point], Any]

@@ -49,16 +49,16 @@ def find(
 def worst(operator: Lifted, atoms: Atoms) -> tuple[int, float]:
     """The atom with the least xᵢᴴ(−∇f)xᵢ, and that number: one block product over the atoms' shared buffer.
 
-    A large sparse product is limited by memory, so it is done in single precision while the scores differ by more
-    than that can blur; the score returned is always a double one.
+    A large sparse product is limited by memory, so it is done in single precision while the scores differ by far more
+    than that can blur.
     """
     buffer, index = atoms.buffer, atoms.index
     if isinstance(operator.inside, Sparse) and operator.inside.pattern.size * buffer.used > _LARGE:
         scores = operator.scores(buffer.single, buffer.used)[index]
-        if np.ptp(scores) > 1e-4 * np.abs(scores).max():
-            i = int(np.argmin(scores))
-            return i, float(operator.scores(atoms.vector(i)[:, None], 1)[0])
-    scores = operator.scores(buffer.array, buffer.used)[index]
+        if np.ptp(scores) <= 1e-4 * np.abs(scores).max():
+            scores = operator.scores(buffer.array, buffer.used)[index]
+    else:
+        scores = operator.scores(buffer.array, buffer.used)[index]
     i = int(np.argmin(scores))
     return i, float(scores[i])
 
@@ -81,6 +81,5 @@ def tidy(atoms: Atoms) -> Atoms:
 
 
 def difference(problem: Problem, v: Array, x: Array) -> Any:
-    """The image of vvᴴ − xxᴴ, in one sweep."""
-    both = np.stack([v, x], axis=1)
-    return problem.lifted.measure(both, np.array([1.0, -1.0]), both)
+    """The image of vvᴴ − xxᴴ."""
+    return problem.lifted.combine(1.0, problem.image_of(v), -1.0, problem.image_of(x))

@@ -73,8 +73,8 @@ class Distance:
         if skew.nnz and skew.data.max() > 1e-10 * max(np.abs(self.sparse.data).max(), np.finfo(float).tiny):
             worst = int(np.argmax(skew.data))
             raise ValueError(
-                f"Distance: A is not Hermitian: entry ({skew.row[worst]}, {skew.col[worst]}) differs from the conjugate "
-                f"of its mirror by {skew.data[worst]:.3g}; pass (A + Aᴴ)/2 if that is what you mean."
+                f"Distance: A is not Hermitian: entry ({skew.row[worst]}, {skew.col[worst]}) differs from the "
+                f"conjugate of its mirror by {skew.data[worst]:.3g}; pass (A + Aᴴ)/2 if that is what you mean."
             )
 
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
