@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import EPS, Array, dagger, random_unit
+from .eigen import Accuracy
 
 _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
 
@@ -36,7 +37,7 @@ def upper_bound(
     operator: Any,
     *,
     failure: float = 1e-9,
-    accuracy: float = 0.0,
+    accuracy: Accuracy = 0.0,
     relative: float = 0.0,
     rng: np.random.Generator,
     max_products: float = 1000.0,
@@ -44,7 +45,8 @@ def upper_bound(
 ) -> Bound:
     """A number ≥ λ_max(operator), spending products only until it is within ``accuracy`` of a Ritz value.
 
-    ``accuracy`` is additive, ``relative`` a share of the bound itself; whichever is looser ends the work.
+    ``accuracy`` is additive (or a function of the Ritz value), ``relative`` a share of the bound itself; whichever is
+    looser ends the work.
     """
     if operator.shape[0] <= dense and hasattr(operator, "dense"):
         return _proven(operator)
@@ -79,7 +81,7 @@ def _proven(operator: Any) -> Bound:
 def _probable(
     operator: Any,
     failure: float,
-    accuracy: float,
+    accuracy: Accuracy,
     relative: float,
     rng: np.random.Generator,
     max_products: float,
@@ -121,7 +123,8 @@ def _probable(
             if two_sided:
                 bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
             best, estimate = min(best, bound), ritz
-            if last or best - ritz <= max(accuracy, relative * abs(best)):
+            wanted = accuracy(ritz) if callable(accuracy) else accuracy
+            if last or best - ritz <= max(wanted, relative * abs(best)):
                 break
         w = image / off[-1]
     return Bound(best, "probable", failure, float(len(diagonal)), estimate)
