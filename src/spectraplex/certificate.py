@@ -56,15 +56,16 @@ def lower_bound(
     rng: np.random.Generator,
     share: float = 0.1,
     max_products: float = 1000.0,
-    hint: float = math.nan,
+    wanted: float = math.nan,
 ) -> LowerBound:
-    """f(X) − g(X) with a true bound on λ_max(−∇f), tight to ``share`` of the gap it shows.
-
-    ``hint`` is an estimate of the gap, if there is one: the bound is then sharpened to ``share`` of it.
-    """
+    """f(X) − g(X) with a true bound on λ_max(−∇f), tight to ``share`` of the gap it shows, or to a gap ``wanted``."""
     descent = problem.descent(point)
     pairing = problem.lifted.pair(point.slope, point.image)
-    accuracy = share * hint if math.isfinite(hint) and hint > 0 else 0.0
+
+    def accuracy(ritz: float) -> float:
+        gap = max(ritz + pairing, 0.0)
+        return max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
+
     bound = upper_bound(descent, failure=failure, accuracy=accuracy, relative=1e-13, rng=rng, max_products=max_products)
     rounding = 8 * EPS * (abs(point.value) + abs(pairing) + abs(bound.value))
     value = point.value - pairing - bound.value - rounding

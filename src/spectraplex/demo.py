@@ -44,13 +44,13 @@ WORTH = 0.25  # decibels on held-out pixels that a larger radius must bring
 class Race:
     """Four runs on one problem, and what the optimum can be: bound ≤ f* ≤ best."""
 
+    table: datasets.Ratings
+    radius: float
+    steps: int
     results: dict[str, Result]
     gaps: dict[str, float]
     bound: float
     best: float
-    radius: float
-    steps: int
-    table: datasets.Ratings
 
     def above(self, name: str) -> float:
         """Distance of a run's value above the best certified lower bound."""
@@ -59,17 +59,22 @@ class Race:
 
 @dataclass(frozen=True)
 class Filling:
-    """A photograph with holes, filled in; the scores are PSNR in decibels on the missing pixels."""
+    """A photograph with holes, filled in; scores are PSNR in decibels."""
 
     original: Array
     damaged: Array
     filled: Array
+    known: int
     tried: dict[float, float]
     radius: float
-    rank: int
     result: Result
+    rank: int
     mean_score: float
     score: float
+
+    def misfit(self, value: float) -> float:
+        """Root mean square error over the known pixels, in grey levels, that belongs to a value of the objective."""
+        return float(np.sqrt(2.0 * max(value, 0.0) / self.known))
 
 
 # ------------------------------------------------------------------------------------------------------- the race
@@ -82,46 +87,45 @@ def race(quick: bool = False) -> Race:
     ----------
     quick : a table of a few kilobytes and a few steps, for tests.
     """
-    # At radius 750 the optimum fits about 40 directions of taste: neither one (which every method finds at once)
-    # nor so many that the table is reproduced with its noise.
-    table = datasets.ratings_like(60, 90, 1500) if quick else datasets.ratings_like()
+    # At radius 750 the optimum has about 40 directions of taste: neither one, which every method finds at once, nor
+    # so many that it repeats the noise of the table.
     radius, steps, more = (60.0, 25, 25) if quick else (750.0, 300, 500)
+    table = datasets.ratings_like(60, 90, 1500, seed=SEED) if quick else datasets.ratings_like(seed=SEED)
     objective = Completion(table.rows, table.cols, table.values - table.values.mean(), table.shape)
     problem = Problem(objective, NuclearBall(table.shape, radius))
-    _say("  compiling,")
-    _solve(problem, "ror-adaptive", Stop(max_steps=25))  # numba's first call, kept out of everybody's seconds
+    _say("  warming up,")
+    _solve(problem, "ror-adaptive", Stop(max_steps=25))  # compiles, which is to be in nobody's seconds
     results: dict[str, Result] = {}
     certified: dict[str, Result] = {}
     for name in RACERS:
         _say(f" {name},")
         results[name] = _solve(problem, name, Stop(max_steps=steps), certify=False)
         # Certified afterwards, so that products and seconds count the method alone.
-        certified[name] = _solve(problem, name, Stop(max_steps=0), start=results[name])
-    _say(" and one long run for a sharp bound ...")
-    longer = _solve(problem, "ror-adaptive", Stop(relative_gap=2e-4, max_steps=more), start=certified["ror-adaptive"])
+        certified[name] = _solve(problem, name, Stop(max_steps=0), results[name])
+    _say(" and a longer run for a sharp bound ...")
+    sharp = Stop(relative_gap=2e-4, max_steps=more)
+    everything = [*certified.values(), _solve(problem, "ror-adaptive", sharp, certified["ror-adaptive"])]
     _say(" done\n\n")
-    everything = [*certified.values(), longer]
     return Race(
-        results,
+        table=table,
+        radius=radius,
+        steps=steps,
+        results=results,
         gaps={name: result.gap / abs(result.value) for name, result in certified.items()},
         bound=max(result.lower_bound for result in everything),
         best=min(result.value for result in everything),
-        radius=radius,
-        steps=steps,
-        table=table,
     )
 
 
 def race_table(run: Race) -> str:
     """One aligned line for each method."""
-    lines = [
-        f"  {'method':<13} {'':<18} {'value':>10} {'above bound':>12} {'own gap':>9} {'atoms':>6} {'products':>9} {'seconds':>8}"
-    ]
+    heads = ("value", 9), ("above bound", 12), ("own gap", 9), ("atoms", 6), ("products", 9), ("seconds", 8)
+    lines = [f"  {'method':<17}  {'in solve()':<14}" + "".join(f" {head:>{width}}" for head, width in heads)]
     for name, label in RACERS.items():
-        result = run.results[name]
+        result, quoted = run.results[name], f'"{name}"'
         lines.append(
-            f"  {name:<13} {label:<18} {result.value:10.1f} {run.above(name):12.1f} {100 * run.gaps[name]:7.2f} % "
-            f"{result.trace[-1].atoms:6d} {result.products:9.0f} {result.seconds:8.1f}"
+            f"  {label:<17}  {quoted:<14} {result.value:9.1f} {run.above(name):12.1f} {100 * run.gaps[name]:7.2f} %"
+            f" {result.trace[-1].atoms:6d} {result.products:9,.0f} {result.seconds:8.1f}"
         )
     return "\n".join(lines)
 
@@ -138,18 +142,15 @@ def show_race(out: Path, quick: bool = False) -> Race:
     """Run the race, print it, draw it."""
     print("1. A race on a generated table of ratings\n")
     run = race(quick)
-    m, n = run.table.shape
-    print(
-        f"  {len(run.table):,} ratings of a {m} by {n} table, minus their mean, fitted under nuclear norm <= {run.radius:g};"
-    )
-    print(f"  {run.steps} leading eigenvectors for each method. The optimum is certified to lie between")
-    print(f"  {run.bound:.1f} and {run.best:.1f}, so 'above bound' is at most {run.best - run.bound:.1f} too much.\n")
+    (m, n), count = run.table.shape, len(run.table)
+    print(f"  {count:,} ratings in a {m} by {n} table, less their mean, are fitted by a matrix of nuclear norm")
+    print(f"  at most {run.radius:g}, with {run.steps} leading eigenvectors for each method. The optimum is certified to")
+    print(f"  lie between {run.bound:.1f} and {run.best:.1f}; 'above bound' is counted from the lower of the two.\n")
     print(race_table(run))
     race_picture(run, out / "race.png")
-    print()
-    print("  own gap: what each method can certify from its own last point, as a share of its value.")
-    print("  ROR-CG as printed is nearly frozen, and is meant to be: it takes the worst-case smoothness,")
-    print(f"  2 x radius^2 = {2 * run.radius**2:,.0f} here, and so holds each new vector at the atom it replaces.")
+    print("\n  own gap: what a method certifies from its own last point alone, as a share of its value.")
+    print("  ROR-CG as printed is nearly frozen here, as theory says: it takes the worst-case smoothness,")
+    print(f"  2 radius^2 = {2 * run.radius**2:,.0f}, and that holds each new vector close to the atom it replaces.")
     return run
 
 
@@ -167,49 +168,47 @@ def fill(quick: bool = False) -> Filling:
     """
     from sklearn.datasets import load_sample_image
 
-    original = load_sample_image("china.jpg")[:: 8 if quick else 1, :: 8 if quick else 1].astype(float)
+    thinned = 8 if quick else 1
+    original = load_sample_image("china.jpg")[::thinned, ::thinned].astype(float)
     steps = 15 if quick else 100
-    height, width = original.shape[:2]
     rng = np.random.default_rng(SEED)
-    missing = rng.random((height, width)) < MISSING
-    judging = ~missing & (rng.random((height, width)) < HELD_OUT)
-    fitting = ~missing & ~judging
+    missing = rng.random(original.shape[:2]) < MISSING
+    judging = ~missing & (rng.random(missing.shape) < HELD_OUT)
+    mean = float(original[~missing].mean())
+    objective = _completion(original - mean, ~missing & ~judging)
 
-    mean, size = float(original[~missing].mean()), float(original[~missing].std()) * np.sqrt(original.size)
-    # size is about ‖picture‖_F, and a nuclear norm of that size allows one direction only: start a little above.
+    # About ‖picture‖_F: a ball of this radius has room for little more than one direction, so radii grow from here.
+    size = float(original[~missing].std() * np.sqrt(original.size))
     tried: dict[float, float] = {}
-    chosen: tuple[float, Result] | None = None
     start: Any = None
-    objective = _picture(original - mean, fitting)
-    _say("  trying radii")
-    for radius in (round(factor * size, -3 if size > 1e4 else 0) for factor in np.arange(1.0, 6.0, 0.5)):
-        _say(f" {radius:,.0f},")
-        # The answer in a smaller ball lies in a larger one, too: a good place to start.
-        found = _solve(
-            Problem(objective, NuclearBall(objective.shape, radius)), "ror-adaptive", Stop(max_steps=steps), start
-        )
-        start = found.X
-        tried[radius] = _psnr(_unfold(found, mean)[judging], original[judging])
-        if chosen is not None and tried[radius] < tried[chosen[0]] + WORTH:
+    _say("  trying radius")
+    for factor in np.arange(1.0, 6.0, 0.5):
+        larger = round(factor * size, -3 if size > 1e4 else 0)
+        _say(f" {larger:,.0f},")
+        problem = Problem(objective, NuclearBall(objective.shape, larger))
+        # The fit in a smaller ball lies in the larger one, too: a good place to start.
+        found = _solve(problem, "ror-adaptive", Stop(max_steps=steps), start, certify=False).X
+        tried[larger] = _psnr(_picture(found, mean)[judging], original[judging])
+        if start is not None and tried[larger] < tried[radius] + WORTH:
             break
-        chosen = (radius, found)
-    assert chosen is not None
+        radius, start = larger, found
     _say(" then all known pixels ...")
-    problem = Problem(_picture(original - mean, ~missing), NuclearBall(objective.shape, chosen[0]))
-    result = _solve(problem, "ror-adaptive", Stop(relative_gap=0.01, max_steps=2 * steps), chosen[1].X)
+    problem = Problem(_completion(original - mean, ~missing), NuclearBall(objective.shape, radius))
+    result = _solve(problem, "ror-adaptive", Stop(relative_gap=0.01, max_steps=2 * steps), start)
     _say(" done\n\n")
 
-    filled = np.where(missing[..., None], _unfold(result, mean), original)
+    filled = np.where(missing[..., None], _picture(result.X, mean), original)
     singular = cast(Rectangular, result.X).svd()[1]
     return Filling(
         original=original,
         damaged=np.where(missing[..., None], 0.0, original),
         filled=filled,
+        known=original[~missing].size,
         tried=tried,
-        radius=chosen[0],
-        rank=int(np.sum(singular > 1e-3 * singular[0])),
+        radius=radius,
         result=result,
-        mean_score=_psnr(np.full_like(original, mean)[missing], original[missing]),
+        rank=int(np.sum(singular > 1e-3 * singular[0])),
+        mean_score=_psnr(mean, original[missing]),
         score=_psnr(filled[missing], original[missing]),
     )
 
@@ -217,13 +216,9 @@ def fill(quick: bool = False) -> Filling:
 def fill_picture(filling: Filling, path: Path) -> Path:
     """Damaged, filled, original; and a detail of each."""
     height, width = filling.original.shape[:2]
-    detail = (int(0.30 * height), int(0.30 * width), int(0.32 * height), int(0.32 * width))
-    titles = [
-        f"{100 * MISSING:.0f} % of the pixels missing",
-        f"filled in ({filling.score:.1f} dB)",
-        "original",
-    ]
-    images = [filling.damaged, filling.filled, filling.original]
+    detail = (int(0.30 * height), int(0.22 * width), int(0.32 * height), int(0.32 * width))
+    titles = (f"{100 * MISSING:.0f} % of the pixels missing", f"filled in, {filling.score:.1f} dB", "original")
+    images = (filling.damaged, filling.filled, filling.original)
     return plots.save(plots.before_after(images, titles, detail=detail), path)
 
 
@@ -231,42 +226,35 @@ def show_fill(out: Path, quick: bool = False) -> Filling:
     """Fill the photograph in, print what came out, draw it."""
     print(f"\n2. A photograph with {100 * MISSING:.0f} % of its pixels missing\n")
     filling = fill(quick)
-    result = filling.result
-    height, width = filling.original.shape[:2]
-    print(
-        f"  china.jpg, {height} by {width} pixels, its three colours side by side: a {height} by {3 * width} table.\n"
-    )
-    print("  radius         " + "".join(f"{radius:>10,.0f}" for radius in filling.tried))
-    print("  held-out PSNR  " + "".join(f"{score:7.2f} dB" for score in filling.tried.values()))
-    print(
-        f"\n  chosen radius {filling.radius:,.0f}: the last that brought {WORTH:g} dB on known pixels held out of the fit"
-    )
-    print(f"  rank          {filling.rank} (singular values above a thousandth of the largest)")
-    print(
-        f"  certified gap {100 * result.gap / abs(result.value):.1f} % of the value {result.value:.4g}, after {result.trace[-1].step} steps\n"
-    )
-    print(
-        f"  PSNR on the missing pixels: {filling.mean_score:.2f} dB when filled with the mean, {filling.score:.2f} dB when filled by us"
-    )
+    result, (height, width) = filling.result, filling.original.shape[:2]
+    print(f"  china.jpg, {height} by {width} pixels, its three colours side by side: a {height} by {3 * width} table.\n")
+    print("  radius          " + "".join(f"{radius:>10,.0f}" for radius in filling.tried))
+    print("  held-out PSNR   " + "".join(f"{score:7.2f} dB" for score in filling.tried.values()) + "\n")
+    print(f"  chosen radius   {filling.radius:,.0f}: more brings less than {WORTH:g} dB on known pixels held out of the fit")
+    print(f"  rank            {filling.rank} (singular values above a thousandth of the largest)")
+    print(f"  certified gap   {100 * result.gap / abs(result.value):.1f} % of the value, after {result.trace[-1].step} steps;")
+    print(f"                  the known pixels are met to {filling.misfit(result.value):.1f} grey levels of 255, and no matrix")
+    print(f"                  within this radius meets them better than to {filling.misfit(result.lower_bound):.1f}")
+    print(f"  mean fill       {filling.mean_score:.2f} dB PSNR on the missing pixels")
+    print(f"  our fill        {filling.score:.2f} dB PSNR on the missing pixels")
     fill_picture(filling, out / "photograph.png")
     return filling
 
 
-def _picture(pixels: Array, known: Array) -> Completion:
+def _completion(pixels: Array, known: Array) -> Completion:
     """The known pixels of an h × w × 3 picture, as entries of an h × 3w table."""
-    height, width = known.shape
+    table = pixels.transpose(0, 2, 1).reshape(known.shape[0], -1)
     rows, cols = np.nonzero(np.tile(known, (1, 3)))
-    table = pixels.transpose(0, 2, 1).reshape(height, 3 * width)
     return Completion(rows, cols, table[rows, cols], table.shape)
 
 
-def _unfold(result: Result, mean: float) -> Array:
-    """The h × w × 3 picture of an h × 3w table."""
-    table = result.X.dense() + mean
-    return np.clip(table.reshape(table.shape[0], 3, -1).transpose(0, 2, 1), 0.0, 255.0)
+def _picture(X: Any, mean: float) -> Array:
+    """The h × w × 3 picture that an h × 3w table stands for."""
+    table = np.clip(X.dense() + mean, 0.0, 255.0)
+    return cast(Array, table.reshape(table.shape[0], 3, -1).transpose(0, 2, 1))
 
 
-def _psnr(guess: Array, truth: Array) -> float:
+def _psnr(guess: Array | float, truth: Array) -> float:
     """Peak signal-to-noise ratio, in decibels, of values from 0 to 255."""
     return float(10.0 * np.log10(255.0**2 / np.mean((guess - truth) ** 2)))
 
@@ -276,21 +264,22 @@ def _psnr(guess: Array, truth: Array) -> float:
 
 def summary(run: Race, filling: Filling) -> str:
     """What was seen, in plain sentences."""
-    order = sorted(RACERS, key=run.above)
-    rest = ", ".join(f"{RACERS[name]} {run.above(name):.0f}" for name in order[1:])
-    return "\n".join(
-        [
-            f"  After {run.steps} eigenvectors {RACERS[order[0]]} was nearest: at most {run.above(order[0]):.0f} above the optimum",
-            f"  (others: {rest}).",
-            "  Its extra products score all atoms in one block, so they cost less time than their number says.",
-            f"  The photograph came back from {100 * (1 - MISSING):.0f} % of its pixels, {filling.score - filling.mean_score:.1f} dB better than the mean.",
-            "  Every gap above is certified: the true optimum is that close, not just estimated to be.",
-        ]
+    first, *others = sorted(RACERS, key=run.above)
+    rest = ", ".join(f"{RACERS[name]} {run.above(name):.0f}" for name in others)
+    failure = filling.result.certificate.failure
+    truth = f"each is wrong with probability at most {failure:.0e}" if failure else "they are proven"
+    lines = (
+        f"After {run.steps} eigenvectors {RACERS[first]} is nearest, at most {run.above(first):.0f} above the optimum",
+        f"(the others: {rest}).",
+        f"{100 * (1 - MISSING):.0f} % of the pixels gave back the photograph to {filling.score:.1f} dB, "
+        f"{filling.score - filling.mean_score:.1f} dB better than their mean does.",
+        f"Bounds and gaps are certified, not estimated: {truth}.",
     )
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def main(arguments: Sequence[str] | None = None, quick: bool = False) -> int:
-    """The command; returns its exit code: 0, 2 for a folder that cannot be used, 130 for Ctrl-C."""
+    """The command; returns its exit code: 0, or 2 when the pictures cannot be made, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m spectraplex.demo", description="Race four methods and fill in a photograph, in half a minute."
     )
@@ -299,38 +288,49 @@ def main(arguments: Sequence[str] | None = None, quick: bool = False) -> int:
     )
     out = Path(parser.parse_args(arguments).out)
     try:
-        return _run(out, quick)
+        if refusal := _refusal(out):
+            print(refusal, file=sys.stderr)
+            return 2
+        _run(out, quick)
+        return 0
     except KeyboardInterrupt:
-        print("\nInterrupted; nothing more will be written.", file=sys.stderr)
-        return 130
-
-
-def _run(out: Path, quick: bool) -> int:
-    from threadpoolctl import threadpool_limits
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK | os.X_OK):
-            raise PermissionError(13, "Permission denied")
+        code, why = 130, "Interrupted: nothing more will be written."
+    except BrokenPipeError:  # "| head" has seen enough; the interpreter must not stumble over it at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
-        why = "it is a file, not a folder" if out.is_file() else (error.strerror or str(error)).lower()
-        print(f"--out {out}: {why}; name a folder that can be written to.", file=sys.stderr)
-        return 2
+        code, why = 2, f"A picture could not be written: {error}."
+    print(flush=True)  # the line of progress may be half full
+    print(why, file=sys.stderr)
+    return code
+
+
+def _refusal(out: Path) -> str:
+    """Why the demo cannot run, in a sentence, before it spends half a minute; empty when it can."""
+    try:
+        plots.ready()
+        out.mkdir(parents=True, exist_ok=True)
+    except ImportError as error:
+        return str(error)
+    except OSError as error:
+        reason = "is a file" if out.is_file() else f"cannot be made ({error.strerror})"
+        return f"--out {out} {reason}: name a folder that can be written to."
+    writable = os.access(out, os.W_OK | os.X_OK)
+    return "" if writable else f"--out {out} cannot be written to: name a folder that can."
+
+
+def _run(out: Path, quick: bool) -> None:
     began = time.perf_counter()
-    # Matrices are small here: threads inside BLAS gain nothing, and on a busy machine they wait for each other.
-    with threadpool_limits(limits=1, user_api="blas"):
-        run = show_race(out, quick)
-        filling = show_fill(out, quick)
-    print("\n3. What was seen\n")
-    print(summary(run, filling))
-    where = os.path.relpath(out)
-    print(f"\n  Pictures: {os.path.join(where, 'race.png')} and {os.path.join(where, 'photograph.png')}")
+    run = show_race(out, quick)
+    filling = show_fill(out, quick)
+    print(f"\n3. What was seen\n\n{summary(run, filling)}\n")
+    where = Path(os.path.relpath(out))
+    print(f"  Pictures: {where / 'race.png'} and {where / 'photograph.png'}")
     print(f"  All in {time.perf_counter() - began:.0f} seconds.")
-    return 0
 
 
 def _solve(problem: Problem, method: str, stop: Stop, start: Any = None, certify: bool = True) -> Result:
-    """``solve`` keeps what it has on Ctrl-C; a demo should end instead."""
+    """``solve`` hands over what it has on Ctrl-C; a demo should end instead."""
     result = solve(problem, method, stop, start=start, seed=SEED, certify=certify)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt

@@ -196,10 +196,8 @@ class _Run:
             return
         self.certified += 1
         failure = self.failure / (self.certified * (self.certified + 1))
-        estimate = self.trace[-1].estimated_gap if len(self.trace) else math.nan
-        hint = wanted if math.isfinite(wanted) and wanted > 0 else estimate
         found = lower_bound(
-            self.problem, point, failure=failure, rng=self.certifier, max_products=max_products, hint=hint
+            self.problem, point, failure=failure, rng=self.certifier, max_products=max_products, wanted=wanted
         )
         self.products += found.products
         self.last_cost, self.last_certified = found.products, self.products
