@@ -127,12 +127,12 @@ def test_a_curve_that_stops_being_finite_midway_never_raises_anything_else(good)
     assert 0.0 <= size <= 1.0
 
 
-def test_a_function_that_is_not_convex_still_does_not_rise():
+def test_a_function_that_is_not_convex_still_falls():
     def at(s):  # the derivative lies: it promises a minimum at 0.5, where the value is above the start
-        return s, s - 0.5
+        return s * (s - 0.3), s - 0.5
 
-    size = Smoothly(at).minimize(1.0)
-    assert at(size)[0] <= at(0.0)[0]
+    assert at(Smoothly(at).minimize(1.0))[0] < at(0.0)[0]
+    assert Smoothly(lambda s: (s, s - 0.5)).minimize(1.0) == 0.0  # and nowhere below it
 
 
 def test_the_curvature_met_is_the_mean_one():

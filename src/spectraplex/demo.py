@@ -1,7 +1,7 @@
 """What this library does, in half a minute: ``python -m spectraplex.demo --out FOLDER``.
 
-Four methods race on a generated table of ratings, then a photograph with most of its pixels missing is filled in.
-Everything is seeded; files are written inside the folder only.
+Four methods race on a generated table of ratings, then a photograph with most of its pixels missing is filled
+in. Everything is seeded; files are written inside the folder only.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ class Filling:
     score: float
 
     def misfit(self, value: float) -> float:
-        """Root mean square error over the known pixels, in grey levels, that belongs to a value of the objective."""
+        """Root mean square error over the known pixels, in grey levels, that an objective value means."""
         return float(np.sqrt(2.0 * max(value, 0.0) / self.known))
 
 
-# ------------------------------------------------------------------------------------------------------- the race
+# --------------------------------------------------------------------------------------------------- the race
 
 
 def race(quick: bool = False) -> Race:
@@ -87,8 +87,8 @@ def race(quick: bool = False) -> Race:
     ----------
     quick : a table of a few kilobytes and a few steps, for tests.
     """
-    # At radius 750 the optimum has about 40 directions of taste: neither one, which every method finds at once, nor
-    # so many that it repeats the noise of the table.
+    # At radius 750 the optimum has about 40 directions of taste: neither one, which every method finds at
+    # once, nor so many that it repeats the noise of the table.
     radius, steps, more = (60.0, 25, 25) if quick else (750.0, 300, 500)
     table = datasets.ratings_like(60, 90, 1500, seed=SEED) if quick else datasets.ratings_like(seed=SEED)
     objective = Completion(table.rows, table.cols, table.values - table.values.mean(), table.shape)
@@ -124,8 +124,9 @@ def race_table(run: Race) -> str:
     for name, label in RACERS.items():
         result, quoted = run.results[name], f'"{name}"'
         lines.append(
-            f"  {label:<17}  {quoted:<14} {result.value:9.1f} {run.above(name):12.1f} {100 * run.gaps[name]:7.2f} %"
-            f" {result.trace[-1].atoms:6d} {result.products:9,.0f} {result.seconds:8.1f}"
+            f"  {label:<17}  {quoted:<14} {result.value:9.1f} {run.above(name):12.1f} "
+            f"{run.gaps[name]:9.2%} {result.trace[-1].atoms:6d} "
+            f"{result.products:9,.0f} {result.seconds:8.1f}"
         )
     return "\n".join(lines)
 
@@ -134,7 +135,7 @@ def race_picture(run: Race, path: Path) -> Path:
     """Distance above the certified bound, against eigenvectors and against products."""
     traces = {label: run.results[name].trace for name, label in RACERS.items()}
     m, n = run.table.shape
-    title = f"Four methods on one {m} × {n} table with {len(run.table):,} ratings, nuclear norm ≤ {run.radius:g}"
+    title = f"Four methods, one {m} × {n} table of {len(run.table):,} ratings, nuclear norm ≤ {run.radius:g}"
     return plots.save(plots.convergence(traces, bound=run.bound, best=run.best, title=title), path)
 
 
@@ -142,19 +143,19 @@ def show_race(out: Path, quick: bool = False) -> Race:
     """Run the race, print it, draw it."""
     print("1. A race on a generated table of ratings\n")
     run = race(quick)
-    (m, n), count = run.table.shape, len(run.table)
-    print(f"  {count:,} ratings in a {m} by {n} table, less their mean, are fitted by a matrix of nuclear norm")
-    print(f"  at most {run.radius:g}, with {run.steps} leading eigenvectors for each method. The optimum is certified to")
-    print(f"  lie between {run.bound:.1f} and {run.best:.1f}; 'above bound' is counted from the lower of the two.\n")
+    (m, n), count, radius = run.table.shape, len(run.table), run.radius
+    print(f"  {count:,} ratings in a {m} by {n} table, less their mean, are fitted by a matrix of nuclear")
+    print(f"  norm at most {radius:g}, with {run.steps} leading eigenvectors for each method. The optimum is")
+    print(f"  certified to lie between {run.bound:.1f} (the bound in the table) and {run.best:.1f}.\n")
     print(race_table(run))
     race_picture(run, out / "race.png")
     print("\n  own gap: what a method certifies from its own last point alone, as a share of its value.")
     print("  ROR-CG as printed is nearly frozen here, as theory says: it takes the worst-case smoothness,")
-    print(f"  2 radius^2 = {2 * run.radius**2:,.0f}, and that holds each new vector close to the atom it replaces.")
+    print(f"  2 radius^2 = {2 * radius**2:,.0f}, and that holds each new vector close to the atom it replaces.")
     return run
 
 
-# -------------------------------------------------------------------------------------------------- the photograph
+# --------------------------------------------------------------------------------------------- the photograph
 
 
 def fill(quick: bool = False) -> Filling:
@@ -177,10 +178,10 @@ def fill(quick: bool = False) -> Filling:
     mean = float(original[~missing].mean())
     objective = _completion(original - mean, ~missing & ~judging)
 
-    # About ‖picture‖_F: a ball of this radius has room for little more than one direction, so radii grow from here.
+    # About ‖picture‖_F. A ball of this radius has room for little more than one direction: radii grow from it.
     size = float(original[~missing].std() * np.sqrt(original.size))
     tried: dict[float, float] = {}
-    start: Any = None
+    radius, start = 0.0, cast(Any, None)
     _say("  trying radius")
     for factor in np.arange(1.0, 6.0, 0.5):
         larger = round(factor * size, -3 if size > 1e4 else 0)
@@ -217,24 +218,26 @@ def fill_picture(filling: Filling, path: Path) -> Path:
     """Damaged, filled, original; and a detail of each."""
     height, width = filling.original.shape[:2]
     detail = (int(0.30 * height), int(0.22 * width), int(0.32 * height), int(0.32 * width))
-    titles = (f"{100 * MISSING:.0f} % of the pixels missing", f"filled in, {filling.score:.1f} dB", "original")
+    titles = (f"{MISSING:.0%} of the pixels missing", f"filled in, {filling.score:.1f} dB", "original")
     images = (filling.damaged, filling.filled, filling.original)
     return plots.save(plots.before_after(images, titles, detail=detail), path)
 
 
 def show_fill(out: Path, quick: bool = False) -> Filling:
     """Fill the photograph in, print what came out, draw it."""
-    print(f"\n2. A photograph with {100 * MISSING:.0f} % of its pixels missing\n")
+    print(f"\n2. A photograph with {MISSING:.0%} of its pixels missing\n")
     filling = fill(quick)
-    result, (height, width) = filling.result, filling.original.shape[:2]
-    print(f"  china.jpg, {height} by {width} pixels, its three colours side by side: a {height} by {3 * width} table.\n")
+    result, (h, w) = filling.result, filling.original.shape[:2]
+    gap, steps = result.gap / abs(result.value), result.trace[-1].step
+    met, least = filling.misfit(result.value), filling.misfit(result.lower_bound)
+    print(f"  china.jpg, {h} by {w} pixels, its three colours side by side: a {h} by {3 * w} table.\n")
     print("  radius          " + "".join(f"{radius:>10,.0f}" for radius in filling.tried))
     print("  held-out PSNR   " + "".join(f"{score:7.2f} dB" for score in filling.tried.values()) + "\n")
-    print(f"  chosen radius   {filling.radius:,.0f}: more brings less than {WORTH:g} dB on known pixels held out of the fit")
+    print(f"  chosen radius   {filling.radius:,.0f}: the next gains less than {WORTH:g} dB on held-out pixels")
     print(f"  rank            {filling.rank} (singular values above a thousandth of the largest)")
-    print(f"  certified gap   {100 * result.gap / abs(result.value):.1f} % of the value, after {result.trace[-1].step} steps;")
-    print(f"                  the known pixels are met to {filling.misfit(result.value):.1f} grey levels of 255, and no matrix")
-    print(f"                  within this radius meets them better than to {filling.misfit(result.lower_bound):.1f}")
+    print(f"  certified gap   {gap:.1%} of the value, after {steps} steps: the known pixels are met")
+    print(f"                  to {met:.1f} grey levels of 255, and no matrix within this radius meets")
+    print(f"                  them better than to {least:.1f}")
     print(f"  mean fill       {filling.mean_score:.2f} dB PSNR on the missing pixels")
     print(f"  our fill        {filling.score:.2f} dB PSNR on the missing pixels")
     fill_picture(filling, out / "photograph.png")
@@ -259,7 +262,7 @@ def _psnr(guess: Array | float, truth: Array) -> float:
     return float(10.0 * np.log10(255.0**2 / np.mean((guess - truth) ** 2)))
 
 
-# --------------------------------------------------------------------------------------------------------- the end
+# ---------------------------------------------------------------------------------------------------- the end
 
 
 def summary(run: Race, filling: Filling) -> str:
@@ -268,11 +271,12 @@ def summary(run: Race, filling: Filling) -> str:
     rest = ", ".join(f"{RACERS[name]} {run.above(name):.0f}" for name in others)
     failure = filling.result.certificate.failure
     truth = f"each is wrong with probability at most {failure:.0e}" if failure else "they are proven"
+    better = filling.score - filling.mean_score
     lines = (
-        f"After {run.steps} eigenvectors {RACERS[first]} is nearest, at most {run.above(first):.0f} above the optimum",
-        f"(the others: {rest}).",
-        f"{100 * (1 - MISSING):.0f} % of the pixels gave back the photograph to {filling.score:.1f} dB, "
-        f"{filling.score - filling.mean_score:.1f} dB better than their mean does.",
+        f"After {run.steps} eigenvectors {RACERS[first]} is nearest: at most {run.above(first):.0f} above",
+        f"the optimum (the others: {rest}).",
+        f"From {1 - MISSING:.0%} of its pixels the photograph came back at {filling.score:.1f} dB PSNR,",
+        f"{better:.1f} dB better than filled with the mean.",
         f"Bounds and gaps are certified, not estimated: {truth}.",
     )
     return "\n".join(f"  {line}" for line in lines)
@@ -281,10 +285,14 @@ def summary(run: Race, filling: Filling) -> str:
 def main(arguments: Sequence[str] | None = None, quick: bool = False) -> int:
     """The command; returns its exit code: 0, or 2 when the pictures cannot be made, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
-        prog="python -m spectraplex.demo", description="Race four methods and fill in a photograph, in half a minute."
+        prog="python -m spectraplex.demo",
+        description="Race four methods and fill in a photograph, in half a minute.",
     )
     parser.add_argument(
-        "--out", default="demo-output", metavar="FOLDER", help="where the pictures go (default: %(default)s)"
+        "--out",
+        default="demo-output",
+        metavar="FOLDER",
+        help="where the pictures go (default: %(default)s)",
     )
     out = Path(parser.parse_args(arguments).out)
     try:

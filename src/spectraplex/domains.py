@@ -261,6 +261,7 @@ Domain = Spectrahedron | TraceBall | NuclearBall
 
 def simplex(values: Array, size: float) -> Array:
     """The Euclidean projection of a real vector on {w ≥ 0, Σw = size}."""
+    values = values - values.max()  # changes nothing, and keeps large values from swallowing the size
     ordered = np.sort(values)[::-1]
     excess = (np.cumsum(ordered) - size) / np.arange(1, values.size + 1)
     last = int(np.nonzero(ordered > excess)[0][-1])
@@ -281,7 +282,13 @@ def _kept(vectors: Array, values: Array) -> Symmetric:
 def _units(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
     """Unit columns and s ≥ 0, whatever scaling and signs the factors came with."""
     U, s, V = (np.asarray(part) for part in factors.triple())
-    if U.ndim != 2 or V.ndim != 2 or (U.shape[0], V.shape[0]) != domain.shape or not U.shape[1] == V.shape[1] == s.size:
+    if (
+        U.ndim != 2
+        or V.ndim != 2
+        or s.ndim != 1
+        or (U.shape[0], V.shape[0]) != domain.shape
+        or not U.shape[1] == V.shape[1] == s.size
+    ):
         raise ValueError(
             f"start factors have shapes {U.shape}, {s.shape}, {V.shape}; a {domain.shape} matrix of k atoms needs "
             f"({domain.shape[0]}, k), (k,), ({domain.shape[1]}, k)."

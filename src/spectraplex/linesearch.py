@@ -74,7 +74,7 @@ class Smoothly:
             return limit
         # disp=False: with derivatives at rounding level the last bracket is as good an answer as any
         asked = dict(xtol=1e-14 * limit, rtol=1e-10, maxiter=60, full_output=True, disp=False)
-        size = float(brentq(self.derivative, 0.0, limit, **asked)[0])
+        size = float(brentq(self._sure, 0.0, limit, **asked)[0])
         for _ in range(60):
             if self.at(size)[0] <= start:
                 return size
@@ -86,6 +86,12 @@ class Smoothly:
 
     def derivative(self, size: float) -> float:
         return self.at(size)[1]
+
+    def _sure(self, size: float) -> float:
+        slope = self.at(size)[1]
+        if not np.isfinite(slope):
+            raise NotFinite(f"the derivative along the search direction is {slope}")
+        return slope
 
     def curvature(self, size: float) -> float:
         """The mean curvature met on [0, size] (near zero when no step was taken)."""

@@ -59,7 +59,13 @@ class Sparse:
     def scores(self, P: Array, Q: Array, count: int) -> Array:
         if count == 1:
             return np.array([np.vdot(P[:, 0], self.pattern.multiply(self.data, Q[:, 0])).real])
-        return self.pattern.scores(self.data.astype(P.dtype, copy=False), P, Q, count)
+        single = {"f": np.float32, "c": np.complex64}[self.data.dtype.kind]
+        data = (
+            self.data.astype(single)
+            if P.dtype.itemsize < np.dtype(np.result_type(P, np.float64)).itemsize
+            else self.data
+        )
+        return self.pattern.scores(data, P, Q, count)
 
     def dense(self) -> Array:
         out = np.zeros(self.shape, self.data.dtype)

@@ -1,7 +1,7 @@
 """Pictures for people: how runs converge, and what a filled-in picture looks like.
 
-Figures are made with matplotlib's object interface: no global state, no display needed, safe in threads. matplotlib
-is imported on first use; nothing numerical imports this file.
+Figures are made with matplotlib's object interface: no global state, no display needed, safe in threads.
+matplotlib is imported on first use; nothing numerical imports this file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .trace import Trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours stay apart for colour-blind eyes; every line has its own dashes too, for grey printers.
+# Okabe and Ito's colours stay apart for colour-blind eyes; each line has its own dashes, too, for grey print.
 _COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 _DASHES = ("--", "-.", ":", "-", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1)))
 _AXES = {
@@ -45,10 +45,10 @@ def convergence(
     Parameters
     ----------
     traces : label → trace, such as ``{"CG": result.trace}``; drawn and listed in this order.
-    bound : a lower bound on the optimum, subtracted from every value. By default the best certified bound that any
-        trace holds; when there is none, the values themselves are drawn.
-    best : the smallest value known from anywhere; by default that of the traces. The optimum lies between ``bound``
-        and ``best``: a band on the picture says so, and how far a curve can be trusted.
+    bound : a lower bound on the optimum, subtracted from every value. By default the best certified bound
+        that any trace holds; when there is none, the values themselves are drawn.
+    best : the smallest value known from anywhere; by default that of the traces. The optimum lies between
+        ``bound`` and ``best``: a band on the picture says so, and how far a curve can be trusted.
     against : the panels, from "step", "products", "atoms" and "seconds".
     title : a line above the panels.
 
@@ -59,9 +59,8 @@ def convergence(
     """
     unknown = [name for name in against if name not in _AXES]
     if unknown or not against:
-        raise ValueError(
-            f"convergence: against names {', '.join(map(repr, unknown)) or 'nothing'}; known: {', '.join(_AXES)}."
-        )
+        named = ", ".join(map(repr, unknown)) or "nothing"
+        raise ValueError(f"convergence: against names {named}; known: {', '.join(_AXES)}.")
     empty = [label for label, trace in traces.items() if len(trace) == 0]
     if empty or not traces:
         raise ValueError(f"convergence: no records to draw{' for ' + ', '.join(empty) if empty else ''}.")
@@ -76,13 +75,15 @@ def convergence(
     panels = figure.subplots(1, len(against), sharey=True, squeeze=False)[0]
     heights = [column["value"] - base for column in columns.values()]
     positive = np.concatenate([height[height > 0] for height in heights])
+    # A logarithmic axis has no place for zero: points at the bound leave it, negative values forbid it.
+    logarithmic = positive.size > 0 and (np.isfinite(bound) or lowest > 0)
     for panel, name in zip(panels, against, strict=True):
         for place, (label, column) in enumerate(columns.items()):
-            style: dict[str, Any] = {"color": _COLOURS[place % 8], "linestyle": _DASHES[place % 8], "linewidth": 2.2}
-            height = np.where(heights[place] > 0, heights[place], np.nan)
-            panel.plot(column[name], height, label=label, solid_capstyle="round", **style)
-            panel.plot(column[name][-1:], height[-1:], "o", color=style["color"], markersize=5)
-        if positive.size:  # a logarithmic axis has no place for values below zero
+            colour, dashes = _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)]
+            height = np.where(heights[place] > 0, heights[place], np.nan) if logarithmic else heights[place]
+            panel.plot(column[name], height, label=label, color=colour, linestyle=dashes, linewidth=2.2)
+            panel.plot(column[name][-1:], height[-1:], "o", color=colour, markersize=5)
+        if logarithmic:
             panel.set_yscale("log")
         panel.set_xlabel(_AXES[name])
         panel.set_xlim(left=0)
@@ -92,9 +93,8 @@ def convergence(
         _band(panels, lowest - base, positive)
     panels[0].set_ylabel("value above the certified bound" if np.isfinite(bound) else "value")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False, handlelength=3.2
-    )
+    ncols, place = min(4, len(labels)), "outside lower center"
+    figure.legend(handles, labels, loc=place, ncols=ncols, frameon=False, handlelength=3.2)
     if title:
         figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
     return figure
@@ -118,8 +118,9 @@ def before_after(
     """
     pictures = [np.clip(np.rint(np.asarray(image, dtype=float)), 0, 255).astype(np.uint8) for image in images]
     if not pictures or len(pictures) != len(titles) or len({picture.shape for picture in pictures}) != 1:
+        shapes = ", ".join(str(picture.shape) for picture in pictures) or "none"
         raise ValueError(
-            f"before_after: {len(pictures)} images and {len(titles)} titles; give one title for each, one shape."
+            f"before_after: images of shapes {shapes} and {len(titles)} titles; give one shape, one title each."
         )
     rows = [pictures]
     if detail is not None:
@@ -132,8 +133,9 @@ def before_after(
     grid = figure.subplots(len(rows), len(pictures), squeeze=False, gridspec_kw={"height_ratios": aspects})
     for place, (panels, row) in enumerate(zip(grid, rows, strict=True)):
         for panel, picture, name in zip(panels, row, titles, strict=True):
-            # Whole pictures are smaller on paper than in memory and need smoothing; enlarged pixels must stay pixels.
-            panel.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest" if place else "antialiased")
+            # Whole pictures shrink on the page and need smoothing; enlarged pixels must stay pixels.
+            smoothing = "nearest" if place else "antialiased"
+            panel.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation=smoothing)
             panel.set_xticks([])
             panel.set_yticks([])
             for spine in panel.spines.values():
@@ -148,16 +150,26 @@ def before_after(
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to a file; the same figure gives the same bytes."""
-    figure.savefig(path, dpi=_DOTS_PER_INCH, metadata={"Software": None} if Path(path).suffix == ".png" else None)
-    return Path(path)
+    """Write a figure to a file; the same figure gives the same bytes in a PNG."""
+    place = Path(path)
+    # matplotlib would write its own version into the file.
+    metadata = {"Software": None} if place.suffix == ".png" else None
+    figure.savefig(place, dpi=_DOTS_PER_INCH, metadata=metadata)
+    return place
+
+
+def ready() -> None:
+    """Raise ImportError, with the remedy, when pictures cannot be drawn."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: install spectraplex[plot].") from error
 
 
 def _figure(width: float, height: float) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: install spectraplex[plot].") from error
+    ready()
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
@@ -196,5 +208,6 @@ def _frame(panels: Any, detail: tuple[int, int, int, int]) -> None:
 
     top, left, high, wide = detail
     for panel in panels:
-        panel.add_patch(Rectangle((left - 0.5, top - 0.5), wide, high, fill=False, edgecolor="white", linewidth=1.6))
-        panel.add_patch(Rectangle((left - 0.5, top - 0.5), wide, high, fill=False, edgecolor="black", linewidth=0.6))
+        for colour, width in (("white", 2.4), ("black", 1.0)):  # seen on light ground and on dark
+            corner = (left - 0.5, top - 0.5)
+            panel.add_patch(Rectangle(corner, wide, high, fill=False, edgecolor=colour, linewidth=width))

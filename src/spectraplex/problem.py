@@ -39,7 +39,10 @@ class Step:
 
 
 class Method(Protocol):
-    """A method is ``init`` and ``step``; its ``Memory`` is a flat dataclass of arrays, numbers and strings."""
+    """A method is ``init`` and ``step``; its ``Memory`` is a flat dataclass of arrays, numbers and strings.
+
+    Optional: ``require(problem)`` refuses, before any work, what the method cannot do.
+    """
 
     Memory: type
 
@@ -70,9 +73,9 @@ class Problem:
                 f"Problem: {type(self.objective).__name__} is no objective, it lacks {', '.join(missing)}; "
                 "see spectraplex.Smooth for your own function, or the Objective protocol."
             )
-        if not hasattr(self.domain, "lift"):
+        if isinstance(self.domain, type) or not hasattr(self.domain, "lift"):
             raise TypeError(
-                f"Problem: {type(self.domain).__name__} is no domain; use Spectrahedron, TraceBall or NuclearBall."
+                f"Problem: {_name(self.domain)} is no domain; use Spectrahedron, TraceBall or NuclearBall with sizes."
             )
         if tuple(self.objective.shape) != tuple(self.domain.shape):
             raise ValueError(
@@ -119,6 +122,10 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem(minimise {self.objective!r} over {self.domain!r})"
+
+
+def _name(thing: Any) -> str:
+    return f"the class {thing.__name__}" if isinstance(thing, type) else type(thing).__name__
 
 
 def _times(shape: Any) -> str:

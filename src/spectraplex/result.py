@@ -8,6 +8,7 @@ import os
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -88,10 +89,12 @@ def load(folder: str | os.PathLike[str]) -> Result:
             raise ValueError(f"load: {path} holds no saved result: {name} is missing.")
     try:
         document = json.loads((path / "result.json").read_text(encoding="utf-8"))
-        with np.load(path / "result.npz", allow_pickle=False) as file:
+        with (path / "result.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, KeyError) as error:
+    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(f"load: {path} is damaged ({error}).") from error
+    if not isinstance(document, dict):
+        raise ValueError(f"load: {path} is damaged (result.json is not an object).")
     if document.get("format") != _FORMAT:
         raise ValueError(f"load: {path} has format {document.get('format')!r}; this version reads {_FORMAT}.")
     try:
@@ -117,8 +120,8 @@ def load(folder: str | os.PathLike[str]) -> Result:
             state=state,
             **numbers,
         )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"load: {path} is damaged (missing or unknown entry {error}).") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"load: {path} is damaged (missing or unknown entry: {error}).") from error
 
 
 def _plain(value: Any) -> Any:

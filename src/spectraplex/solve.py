@@ -65,7 +65,14 @@ def solve(
         raise TypeError(f"solve: stop must be a Stop, got {type(stop).__name__}.")
     if not 0 < failure < 1:
         raise ValueError(f"solve: failure is a probability between 0 and 1, got {failure!r}.")
-    run = _Run(problem, resolve(method), stop, tuple(observers), seed, failure)
+    if callable(observers) or not all(callable(observer) for observer in observers):
+        raise TypeError("solve: observers must be a list of functions observer(record, point).")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"solve: seed must be a whole number ≥ 0, got {seed!r}.")
+    method = resolve(method)
+    if hasattr(method, "require"):
+        method.require(problem)
+    run = _Run(problem, method, stop, tuple(observers), seed, failure)
     if _wants_blas_threads(problem, run.method):
         return run.run(start, certify)
     with one_blas_thread:
@@ -335,6 +342,10 @@ def _factors(start: Any) -> Factors:
         return start
     if isinstance(start, tuple) and len(start) in (2, 3):
         parts = [np.asarray(part) for part in start]
+        if any(part.dtype.kind not in "buifc" for part in parts):
+            raise TypeError("solve: start must hold numbers, (vectors, weights) or (U, s, V).")
+        if parts[1].dtype.kind == "c":
+            raise TypeError("solve: start has complex weights; they are real and non-negative.")
         return Symmetric(*parts) if len(parts) == 2 else Rectangular(*parts)
     raise TypeError(
         f"solve: start must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}."

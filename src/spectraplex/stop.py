@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Real
 
 from .arrays import EPS
 
@@ -48,16 +49,17 @@ class Stop:
     value: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("gap", "relative_gap", "max_steps", "max_seconds", "max_products"):
+        for name in ("gap", "relative_gap", "max_steps", "max_seconds", "max_products", "value"):
             asked = getattr(self, name)
             if asked is None:
                 continue
-            if isinstance(asked, bool) or not isinstance(asked, int | float) or math.isnan(asked) or asked < 0:
-                raise ValueError(f"Stop: {name} must be a number ≥ 0 or None, got {asked!r}.")
-        if self.max_steps is not None and self.max_steps != int(self.max_steps):
-            raise ValueError(f"Stop: max_steps must be a whole number, got {self.max_steps!r}.")
-        if self.value is not None and math.isnan(self.value):
-            raise ValueError("Stop: value must be a number or None, got nan.")
+            least, words = (-math.inf, "a number") if name == "value" else (0.0, "a number ≥ 0")
+            number = isinstance(asked, Real) and not isinstance(asked, bool)
+            if not number or math.isnan(asked) or asked < least:
+                raise ValueError(f"Stop: {name} must be {words} or None, got {asked!r}.")
+            if name == "max_steps" and (math.isinf(asked) or asked != int(asked)):
+                raise ValueError(f"Stop: max_steps must be a whole number, got {asked!r}; None is no limit.")
+            object.__setattr__(self, name, int(asked) if name == "max_steps" else float(asked))
 
     def wanted(self, value: float) -> float:
         """The gap that would end the run at this value; −inf when no gap was asked for."""

@@ -30,6 +30,8 @@ def resolve(method: Any) -> Any:
         if method not in METHODS:
             raise ValueError(f"Unknown method {method!r}; known: {', '.join(METHODS)}.")
         return METHODS[method]
+    if isinstance(method, type):
+        raise TypeError(f"method must be an object, not the class {method.__name__}; pass {method.__name__}().")
     if not (hasattr(method, "init") and hasattr(method, "step")):
         raise TypeError(
             f"method must be a name ({', '.join(METHODS)}) or have init and step, got {type(method).__name__}."

@@ -106,6 +106,10 @@ class RankOneRegularized:
         for name, value in (("select", select), ("step_rule", step), ("beta", beta), ("scale", scale)):
             object.__setattr__(self, name, value)
 
+    def require(self, problem: Problem) -> None:
+        """Refuse a problem without the constant that is needed, before any work."""
+        self._beta(problem)
+
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         beta = self._beta(problem)
         point, guess, step = begin(problem, point, rng, accuracy=beta or None)  # ξ₀ = β

@@ -37,8 +37,12 @@ class FullRankOneRegularized:
         if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
             raise ValueError(f"FullRankOneRegularized: beta must be None or a number ≥ 0, got {self.beta!r}.")
 
+    def require(self, problem: Problem) -> None:
+        """Refuse a problem without the constant that is needed, before any work."""
+        smoothness_or_say(problem, type(self).__name__, self.beta)
+
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
-        beta = smoothness_or_say(problem, "FullRankOneRegularized", self.beta)
+        beta = smoothness_or_say(problem, type(self).__name__, self.beta)
         point, guess, step = begin(problem, point, rng, accuracy=beta or None)
         return point, CGMemory(1, guess), step
 

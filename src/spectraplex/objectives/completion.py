@@ -11,7 +11,7 @@ from ..arrays import Array, Pattern, blend, inner
 from ..linesearch import Curve
 from ..operators import Sparse
 from .losses import Huber, Logistic, Loss, Squared
-from .validate import indices, numbers, positive_weights, two_dimensions
+from .validate import indices, number, numbers, positive_weights, two_dimensions
 
 
 class Completion:
@@ -60,9 +60,7 @@ class Completion:
         if loss == "squared":
             self.loss = Squared()
         elif loss == "huber":
-            if not (np.isfinite(delta) and delta > 0):
-                raise ValueError(f"Completion: delta must be positive and finite, got {delta!r}.")
-            self.loss = Huber(float(delta))
+            self.loss = Huber(number("Completion", "delta", delta, positive=True))
         elif loss == "logistic":
             self.loss = Logistic()
             values, self.labels = _signs(values)

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, dagger, inner
 from ..linesearch import NotFinite, Smoothly
 from ..operators import Dense
-from .validate import two_dimensions
+from .validate import number, two_dimensions
 
 
 class Smooth:
@@ -38,14 +38,16 @@ class Smooth:
             raise TypeError(f"Smooth: value_and_gradient must be callable, got {type(value_and_gradient).__name__}.")
         self.value_and_gradient = value_and_gradient
         self.shape = two_dimensions("Smooth", shape)
-        self.dtype = np.dtype(dtype).name
+        try:
+            self.dtype = np.dtype(dtype).name
+        except TypeError:
+            self.dtype = str(dtype)
         if self.dtype not in ("float64", "complex128"):
             raise ValueError(f"Smooth: dtype must be 'float64' or 'complex128', got {dtype!r}.")
-        for name, value in (("smoothness", smoothness), ("strong_convexity", strong_convexity)):
-            if value is not None and not (np.isfinite(value) and value >= 0):
-                raise ValueError(f"Smooth: {name} must be a non-negative number, got {value!r}.")
-        self.smoothness = smoothness
-        self.strong_convexity = strong_convexity
+        self.smoothness = None if smoothness is None else number("Smooth", "smoothness", smoothness)
+        self.strong_convexity = (
+            None if strong_convexity is None else number("Smooth", "strong_convexity", strong_convexity)
+        )
 
     dense = True
 

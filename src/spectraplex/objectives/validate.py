@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -36,10 +38,13 @@ def indices(owner: str, name: str, values: Any, bound: int) -> Array:
     if array.ndim != 1:
         raise ValueError(f"{owner}: {name} must be one-dimensional, got shape {array.shape}.")
     if array.size and array.dtype.kind not in "iu":
-        if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
-            array = array.astype(np.int64)
-        else:
+        if array.dtype.kind != "f":
             raise TypeError(f"{owner}: {name} must be integers, got dtype {array.dtype}.")
+        broken = ~np.isfinite(array) | (array != np.floor(array))
+        if broken.any():
+            place = int(np.argmax(broken))
+            raise TypeError(f"{owner}: {name}[{place}] is {array[place]}, but indices must be integers.")
+        array = array.astype(np.int64)
     outside = (array < 0) | (array >= bound)
     if outside.any():
         place = int(np.argmax(outside))
@@ -64,11 +69,26 @@ def positive_weights(owner: str, weights: Any, count: int) -> Array | None:
     return array
 
 
+def number(owner: str, name: str, value: Any, *, positive: bool = False) -> float:
+    """A finite real number that is not negative, or that is positive."""
+    words = "positive and finite" if positive else "a non-negative number"
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{owner}: {name} must be {words}, got {value!r}.")
+    given = float(value)
+    if not np.isfinite(given) or given < 0 or (positive and given == 0):
+        raise ValueError(f"{owner}: {name} must be {words}, got {value!r}.")
+    return given
+
+
 def two_dimensions(owner: str, shape: Any) -> tuple[int, int]:
     try:
-        m, n = (int(size) for size in shape)
+        m, n = shape
     except (TypeError, ValueError):
         raise ValueError(f"{owner}: shape must be (rows, columns), got {shape!r}.") from None
+    try:
+        m, n = index(m), index(n)
+    except TypeError:
+        raise ValueError(f"{owner}: shape must be two whole numbers, got {shape!r}.") from None
     if m < 1 or n < 1:
         raise ValueError(f"{owner}: shape must be at least 1 × 1, got {shape!r}.")
     return m, n
