@@ -198,3 +198,19 @@ def test_a_value_that_is_not_finite_is_reported(bad):
 
     assert faults(Endless(A)) == {"finite"}
     assert faults(sx.Smooth(lambda X: (bad, X), (3, 3))) == {"evaluation"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"trials": 0}, "trials must be .*got 0"),
+        ({"size": 0.0}, "size must be .*got 0.0"),
+        ({"size": np.nan}, "size must be .*got nan"),
+        ({"hermitian": True}, "4×3.*square"),  # of a wide one, kernels would read past the end of U
+    ],
+    ids=str,
+)
+def test_a_check_that_could_not_tell_anything_is_refused(options, words):
+    rows, cols = np.nonzero(A)
+    with pytest.raises(ValueError, match=words):
+        sx.check(sx.Completion(rows, cols, A[rows, cols], A.shape), **options)

@@ -94,7 +94,7 @@ def test_the_trace_has_one_record_per_step():
     assert np.array_equal(columns["step"], np.arange(1, 31))
     assert np.all(np.diff(columns["seconds"]) >= 0) and np.all(np.diff(columns["products"]) > 0)
     assert result.trace[-1].value == result.value
-    assert result.trace[-1].products == result.products
+    assert result.trace[-1].products < result.products  # the certificate at the end is not the method's
     assert len(result.trace[3:5]) == 2 and result.trace[4].step == 5
     assert np.isinf(columns["gap"][:-1]).all() and np.isfinite(columns["gap"][-1])
 

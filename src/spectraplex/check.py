@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, dagger, inner
+from .objectives.validate import number
 
 _NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", "gradient")
 
@@ -52,6 +53,11 @@ def check(
     if missing:
         return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Objective protocol.",))
     m, n = objective.shape
+    if hermitian and m != n:
+        raise ValueError(f"check: this objective is {m}×{n}; hermitian=True needs a square one.")
+    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
+        raise ValueError(f"check: trials must be a positive whole number, got {trials!r}.")
+    size = number("check", "size", size, positive=True)
     if hermitian is None:
         hermitian = m == n and (hasattr(objective, "require_hermitian") or type(objective).__name__ == "Smooth")
     return _Checker(objective, hermitian, size, np.random.default_rng(seed)).run(trials)

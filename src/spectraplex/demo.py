@@ -150,8 +150,8 @@ def show_race(out: Path, quick: bool = False) -> Race:
     print(race_table(run))
     race_picture(run, out / "race.png")
     print("\n  own gap: what a method certifies from its own last point alone, as a share of its value.")
-    print("  ROR-CG as printed is nearly frozen here, as theory says: it takes the worst-case smoothness,")
-    print(f"  2 radius^2 = {2 * radius**2:,.0f}, and that holds each new vector close to the atom it replaces.")
+    print("  ROR-CG as printed is nearly frozen here, as theory says: it takes the worst-case smoothness")
+    print(f"  2 radius^2 = {2 * radius**2:,.0f}, which holds each new vector close to the atom it replaces.")
     return run
 
 
@@ -178,13 +178,13 @@ def fill(quick: bool = False) -> Filling:
     mean = float(original[~missing].mean())
     objective = _completion(original - mean, ~missing & ~judging)
 
-    # About ‖picture‖_F. A ball of this radius has room for little more than one direction: radii grow from it.
+    # About ‖picture‖_F. A ball of this radius has room for about one direction: too small, so start above.
     size = float(original[~missing].std() * np.sqrt(original.size))
     tried: dict[float, float] = {}
     radius, start = 0.0, cast(Any, None)
     _say("  trying radius")
-    for factor in np.arange(1.0, 6.0, 0.5):
-        larger = round(factor * size, -3 if size > 1e4 else 0)
+    for factor in np.arange(1.5, 6.0, 0.5):
+        larger = float(round(factor * size, -3 if size > 1e4 else 0))
         _say(f" {larger:,.0f},")
         problem = Problem(objective, NuclearBall(objective.shape, larger))
         # The fit in a smaller ball lies in the larger one, too: a good place to start.
@@ -233,7 +233,7 @@ def show_fill(out: Path, quick: bool = False) -> Filling:
     print(f"  china.jpg, {h} by {w} pixels, its three colours side by side: a {h} by {3 * w} table.\n")
     print("  radius          " + "".join(f"{radius:>10,.0f}" for radius in filling.tried))
     print("  held-out PSNR   " + "".join(f"{score:7.2f} dB" for score in filling.tried.values()) + "\n")
-    print(f"  chosen radius   {filling.radius:,.0f}: the next gains less than {WORTH:g} dB on held-out pixels")
+    print(f"  chosen radius   {filling.radius:,.0f}: the next gains under {WORTH:g} dB on held-out pixels")
     print(f"  rank            {filling.rank} (singular values above a thousandth of the largest)")
     print(f"  certified gap   {gap:.1%} of the value, after {steps} steps: the known pixels are met")
     print(f"                  to {met:.1f} grey levels of 255, and no matrix within this radius meets")

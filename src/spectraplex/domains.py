@@ -282,6 +282,7 @@ def _kept(vectors: Array, values: Array) -> Symmetric:
 def _units(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
     """Unit columns and s ≥ 0, whatever scaling and signs the factors came with."""
     U, s, V = (np.asarray(part) for part in factors.triple())
+    _real_weights(s)
     if (
         U.ndim != 2
         or V.ndim != 2
@@ -301,12 +302,21 @@ def _units(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
     return U[:, kept] / u[kept], weights[kept], V[:, kept] * np.sign(s[kept]) / v[kept]
 
 
+def _real_weights(weights: Array) -> None:
+    if weights.dtype.kind not in "buif":
+        raise TypeError(
+            f"start has weights of dtype {weights.dtype}; complex weights have no meaning, give real numbers."
+        )
+
+
 def _nonnegative(domain: Any, factors: Factors) -> tuple[Array, Array]:
     if not isinstance(factors, Symmetric):
         raise ValueError(
             f"start must be V diag(weights) Vᴴ on a {type(domain).__name__}: pass (vectors, weights), not (U, s, V)."
         )
-    vectors, weights = np.asarray(factors.vectors), np.asarray(factors.weights, dtype=float)
+    vectors, weights = np.asarray(factors.vectors), np.asarray(factors.weights)
+    _real_weights(weights)
+    weights = weights.astype(float)
     if vectors.ndim != 2 or vectors.shape[0] != domain.shape[0] or weights.shape != (vectors.shape[1],):
         raise ValueError(
             f"start factors have shapes {vectors.shape} and {weights.shape}; need ({domain.shape[0]}, k) and (k,)."

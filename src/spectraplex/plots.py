@@ -93,8 +93,8 @@ def convergence(
         _band(panels, lowest - base, positive)
     panels[0].set_ylabel("value above the certified bound" if np.isfinite(bound) else "value")
     handles, labels = panels[0].get_legend_handles_labels()
-    ncols, place = min(4, len(labels)), "outside lower center"
-    figure.legend(handles, labels, loc=place, ncols=ncols, frameon=False, handlelength=3.2)
+    ncols, where = min(4, len(labels)), "outside lower center"
+    figure.legend(handles, labels, loc=where, ncols=ncols, frameon=False, handlelength=3.2)
     if title:
         figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
     return figure
@@ -120,7 +120,7 @@ def before_after(
     if not pictures or len(pictures) != len(titles) or len({picture.shape for picture in pictures}) != 1:
         shapes = ", ".join(str(picture.shape) for picture in pictures) or "none"
         raise ValueError(
-            f"before_after: images of shapes {shapes} and {len(titles)} titles; give one shape, one title each."
+            f"before_after: image shapes {shapes} and {len(titles)} titles; give one shape, one title each."
         )
     rows = [pictures]
     if detail is not None:

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -63,16 +64,20 @@ def solve(
     stop = Stop(relative_gap=1e-3) if stop is None else stop
     if not isinstance(stop, Stop):
         raise TypeError(f"solve: stop must be a Stop, got {type(stop).__name__}.")
-    if not 0 < failure < 1:
+    if not isinstance(failure, Real) or not 0 < failure < 1:
         raise ValueError(f"solve: failure is a probability between 0 and 1, got {failure!r}.")
-    if callable(observers) or not all(callable(observer) for observer in observers):
+    try:
+        observers = tuple(observers)
+    except TypeError:
+        observers = (None,)
+    if not all(callable(observer) for observer in observers):
         raise TypeError("solve: observers must be a list of functions observer(record, point).")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"solve: seed must be a whole number ≥ 0, got {seed!r}.")
     method = resolve(method)
     if hasattr(method, "require"):
         method.require(problem)
-    run = _Run(problem, method, stop, tuple(observers), seed, failure)
+    run = _Run(problem, method, stop, observers, seed, failure)
     if _wants_blas_threads(problem, run.method):
         return run.run(start, certify)
     with one_blas_thread:
@@ -213,7 +218,7 @@ class _Run:
         if len(self.trace) and math.isnan(wanted):
             last = self.trace[-1]
             gap = max(last.value - self.bound, 0.0)
-            self.trace.replace_last(replace(last, gap=gap, lower_bound=self.bound, products=self.products))
+            self.trace.replace_last(replace(last, gap=gap, lower_bound=self.bound))  # its products are not the method's
 
     def _record(self, step: Step) -> None:
         assert self.point is not None
@@ -273,7 +278,7 @@ class _Run:
         self.point = self.problem.point(restore_atoms(state), image)
         self.best = self.problem.point(restore_atoms(state, "best.")) if "best.columns" in state else self.point
         self.memory = restore("memory", state, self.method.Memory)
-        self.scale = float(state["scale"])
+        self.scale, self.idle = float(state["scale"]), int(state["idle"])
         return True
 
     def _state(self, point: Point) -> dict[str, Any]:
@@ -287,6 +292,7 @@ class _Run:
             "kind": self.kind,
             "certified": self.certified,
             "scale": self.scale,
+            "idle": self.idle,
             "rng": json.dumps(self.rng.bit_generator.state),
             "certifier": json.dumps(self.certifier.bit_generator.state),
         }
@@ -341,11 +347,12 @@ def _factors(start: Any) -> Factors:
     if isinstance(start, Symmetric | Rectangular):
         return start
     if isinstance(start, tuple) and len(start) in (2, 3):
-        parts = [np.asarray(part) for part in start]
+        try:
+            parts = [np.asarray(part) for part in start]
+        except ValueError:
+            raise ValueError("solve: start is ragged: all rows of a factor need the same length.") from None
         if any(part.dtype.kind not in "buifc" for part in parts):
             raise TypeError("solve: start must hold numbers, (vectors, weights) or (U, s, V).")
-        if parts[1].dtype.kind == "c":
-            raise TypeError("solve: start has complex weights; they are real and non-negative.")
         return Symmetric(*parts) if len(parts) == 2 else Rectangular(*parts)
     raise TypeError(
         f"solve: start must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}."

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from operator import index
 from typing import Any
 
 _SERIAL_WORK = 400_000  # multiply-adds under which waking a thread costs more than it saves (about 0.2 ms)
@@ -37,15 +38,16 @@ class _Workers:
 
     def share(self, job: Callable[[int], None], chunks: int) -> None:
         """Run job(0) … job(chunks − 1); the caller works too, so a thread that is not scheduled delays nobody."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max(1, self.count - 1), thread_name_prefix="spectraplex")
+        pool = self._pool  # held here: another thread may change the number of threads meanwhile
+        if pool is None:
+            pool = self._pool = ThreadPoolExecutor(max(1, self.count - 1), thread_name_prefix="spectraplex")
         ticket = itertools.count()  # next() is atomic in CPython
 
         def work() -> None:
             while (chunk := next(ticket)) < chunks:
                 job(chunk)
 
-        helpers = [self._pool.submit(work) for _ in range(min(self.count, chunks) - 1)]
+        helpers = [pool.submit(work) for _ in range(min(self.count, chunks) - 1)]
         work()
         for helper in helpers:
             if not helper.cancel():  # never started: the caller has done its share already
@@ -69,9 +71,13 @@ workers = _Workers()
 
 def set_threads(count: int) -> int:
     """Set how many threads the sparse kernels use; returns the previous number. Results do not depend on it."""
-    if count < 1:
+    try:
+        wanted = index(count)
+    except TypeError:
+        raise TypeError(f"threads must be a whole number, got {count!r}.") from None
+    if wanted < 1:
         raise ValueError(f"threads must be at least 1, got {count}.")
-    before, workers.count = workers.count, int(count)
+    before, workers.count = workers.count, wanted
     workers.forget()
     return before
 

@@ -43,6 +43,8 @@ def find(
     """EV_ξ of an operator; by default ξ is a tenth of what the vector promises over ``beat``."""
     wanted: Accuracy = accuracy if accuracy is not None else (lambda value: FRACTION * max(value - beat, 0.0))
     ritz = leading(operator, accuracy=wanted, start=guess, rng=rng, careful=careful)
+    if ritz.value < beat and not ritz.exact:  # λ_max ≥ ⟨−∇f, X⟩ always, so the search must have missed it
+        ritz = leading(operator, accuracy=wanted, rng=rng, careful=True)
     return Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..linesearch import Curve
+from ..objectives.validate import number
 from ..operators import Lifted, Shifted
 from ..problem import Point, Problem, Step
 from .oracle import Direction, base, begin, difference, find, tidy, worst
@@ -96,13 +97,11 @@ class RankOneRegularized:
             raise ValueError(f"RankOneRegularized: select must be 'random' or 'greedy', got {select!r}.")
         if step not in ("theorem", "line-search"):
             raise ValueError(f"RankOneRegularized: step must be 'theorem' or 'line-search', got {step!r}.")
-        if isinstance(beta, str):
-            if beta != "adaptive":
-                raise ValueError(f"RankOneRegularized: beta must be None, a number or 'adaptive', got {beta!r}.")
-        elif beta is not None and not (math.isfinite(beta) and beta >= 0):
-            raise ValueError(f"RankOneRegularized: beta must be a number ≥ 0, got {beta!r}.")
-        if not (math.isfinite(scale) and scale >= 0):
-            raise ValueError(f"RankOneRegularized: scale must be a number ≥ 0, got {scale!r}.")
+        if isinstance(beta, str) and beta != "adaptive":
+            raise ValueError(f"RankOneRegularized: beta must be None, a number or 'adaptive', got {beta!r}.")
+        if beta is not None and not isinstance(beta, str):
+            beta = number("RankOneRegularized", "beta", beta)
+        scale = number("RankOneRegularized", "scale", scale)
         for name, value in (("select", select), ("step_rule", step), ("beta", beta), ("scale", scale)):
             object.__setattr__(self, name, value)
 
@@ -113,8 +112,9 @@ class RankOneRegularized:
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         beta = self._beta(problem)
         point, guess, step = begin(problem, point, rng, accuracy=beta or None)  # ξ₀ = β
-        # From a given point, start where the schedule allows its smallest weight: aᵢ ≥ η_t/2.
-        t = 1 if step.kind != "start" else max(1, math.ceil(9.0 / float(point.atoms.weights.min()) - 8.0))
+        # From a given point the printed schedule starts where it allows the smallest weight: aᵢ ≥ η_t/2.
+        given = step.kind == "start" and self.step_rule == "theorem"
+        t = max(1, math.ceil(9.0 / float(point.atoms.weights.min()) - 8.0)) if given else 1
         return point, RORMemory(t, guess, 0.0), step
 
     def step(

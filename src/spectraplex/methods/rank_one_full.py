@@ -8,13 +8,13 @@ lemma holds for any decomposition.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..atoms import Atoms
+from ..objectives.validate import number
 from ..problem import Point, Problem, Step
 from .conditional_gradient import CGMemory
 from .oracle import FRACTION, base, begin
@@ -34,8 +34,8 @@ class FullRankOneRegularized:
     Memory: ClassVar[type] = CGMemory
 
     def __post_init__(self) -> None:
-        if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
-            raise ValueError(f"FullRankOneRegularized: beta must be None or a number ≥ 0, got {self.beta!r}.")
+        if self.beta is not None:
+            object.__setattr__(self, "beta", number(type(self).__name__, "beta", self.beta))
 
     def require(self, problem: Problem) -> None:
         """Refuse a problem without the constant that is needed, before any work."""

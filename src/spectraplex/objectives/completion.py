@@ -119,7 +119,7 @@ class Completion:
 
     @cached_property
     def hermitian_smoothness(self) -> float:
-        """Smoothness among Hermitian matrices, exact."""
+        """Smoothness among Hermitian matrices: exact, but for a Huber loss whose mirrored values are far apart."""
         return self.loss.curvature * float(self._pair_weights.data.max())
 
     @cached_property

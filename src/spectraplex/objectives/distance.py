@@ -39,6 +39,8 @@ class Distance:
 
         self.sparse: Sparse | None = None
         if issparse(A):
+            if len(A.shape) != 2:
+                raise ValueError(f"Distance: A must have 2 dimension(s), got shape {A.shape}.")
             table = A.tocsr().copy()
             table.sum_duplicates()
             table.sort_indices()

@@ -13,6 +13,8 @@ from ..arrays import Array
 
 def numbers(owner: str, name: str, values: Any, *, ndim: int | None = None) -> Array:
     """A float64 or complex128 array without NaN or infinity."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{owner}: {name} has masked entries; leave those out (values.compressed()) or fill them in.")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -44,7 +46,6 @@ def indices(owner: str, name: str, values: Any, bound: int) -> Array:
         if broken.any():
             place = int(np.argmax(broken))
             raise TypeError(f"{owner}: {name}[{place}] is {array[place]}, but indices must be integers.")
-        array = array.astype(np.int64)
     outside = (array < 0) | (array >= bound)
     if outside.any():
         place = int(np.argmax(outside))
@@ -52,7 +53,7 @@ def indices(owner: str, name: str, values: Any, bound: int) -> Array:
             f"{owner}: {name}[{place}] is {array[place]}, outside 0 … {bound - 1}; "
             "indices count from zero, or the shape is too small."
         )
-    return array
+    return array.astype(np.int64) if array.dtype.kind == "f" else array
 
 
 def positive_weights(owner: str, weights: Any, count: int) -> Array | None:
