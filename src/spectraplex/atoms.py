@@ -37,6 +37,13 @@ class Buffer:
         self.used += 1  # last, so that an interrupted append leaves nothing behind
         return self.used - 1
 
+    def kept(self, index: Array) -> Buffer:
+        """A new buffer with some of the columns, and room for more."""
+        new = Buffer(self.array[:, :0], room=index.size + index.size // 4 + 16)
+        np.take(self.array, index, axis=1, out=new.array[:, : index.size], mode="clip")
+        new.used = index.size
+        return new
+
     @property
     def single(self) -> Array:
         """The columns in single precision, kept up to date as they come: for comparing atoms, never for values."""
@@ -116,7 +123,7 @@ class Atoms:
         index, weights = (self.index, weights) if kept.all() else (self.index[kept], weights[kept])
         buffer = self.buffer
         if buffer.used > 1.2 * index.size + 8:  # every block product pays for atoms that nobody uses any more
-            buffer = Buffer(buffer.array[:, index], room=16 + index.size // 4)
+            buffer = buffer.kept(index)
             index = np.arange(index.size)
         if v is not None and size > _GONE:
             index = np.append(index, buffer.append(v / np.linalg.norm(v)))
