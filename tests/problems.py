@@ -214,3 +214,40 @@ PROBLEMS: dict[str, Callable[[np.random.Generator], Known]] = {
     "phase retrieval, complex": lambda r: phase_retrieval(r, 5, True),
     "own function": smooth_quadratic,
 }
+
+
+def random_known(seed: int) -> Known:
+    """Some problem with a known optimum: any domain, loss, number field, rank; small, and different for every seed."""
+    rng = np.random.default_rng(seed)
+    complex_, kind = bool(rng.integers(2)), rng.integers(7)
+    if kind == 0:
+        d = int(rng.integers(1, 15))
+        return distance_spectrahedron(
+            rng, d, int(rng.integers(1, d + 1)), rng.uniform(0.2, 5.0), complex_, rng.uniform(0.01, 1)
+        )
+    if kind == 1:
+        return distance_trace_ball(
+            rng, int(rng.integers(1, 12)), rng.uniform(0.2, 5.0), bool(rng.integers(2)), complex_
+        )
+    if kind == 2:
+        shape = (int(rng.integers(1, 12)), int(rng.integers(1, 12)))
+        return distance_ball(rng, shape, rng.uniform(0.2, 8.0), bool(rng.integers(2)), complex_)
+    ball = kind in (3, 4)
+    if ball:
+        shape, radius = (int(rng.integers(2, 9)), int(rng.integers(2, 9))), rng.uniform(0.5, 5.0)
+        domain: Any = sx.NuclearBall(shape, radius)
+    else:
+        d, radius = int(rng.integers(2, 9)), rng.uniform(0.5, 3.0)
+        domain = sx.Spectrahedron(d, radius)
+    losses = ["squared", "huber"] if complex_ else ["squared", "huber", "logistic"]
+    sense = kind in (4, 6)
+    if ball:
+        pair = dual_ball(rng, shape, int(rng.integers(1, min(shape) + 1)), radius, complex_)
+    else:
+        pair = dual_spectrahedron(rng, d, int(rng.integers(1, d + 1)), radius, complex_)
+    if sense:
+        return sensing(rng, *pair, domain, int(rng.integers(1, 6)), complex_)
+    loss = losses[int(rng.integers(len(losses)))]
+    if loss == "logistic" and not ball:  # labels cannot make a slope Hermitian unless mirrored entries share them
+        loss = "squared"
+    return completion(rng, *pair, domain, loss, complex_)

@@ -69,8 +69,8 @@ def leading(
     start : warm start, one vector or a block; a little fresh randomness is always mixed in.
     max_products : give back the best found after this many products (``converged`` is then False).
     basis_size : most basis vectors (per side) before a restart; by default enough for ``count``.
-    careful : before it ends, look once more from a fresh random direction; a start that happened to miss the
-        leading eigenvector then has to miss it twice.
+    careful : leave nothing to the start. Up to dimension 200 the basis then becomes the whole space; beyond, it looks
+        twice more from fresh random directions, so that the leading eigenvector has to be missed three times.
     """
     rng = np.random.default_rng() if rng is None else rng
     shift = (operator.X, operator.strength) if isinstance(operator, Shifted) else None
@@ -81,6 +81,7 @@ def leading(
         width = space.dimension + count * space.dimension  # never restart: the whole space ends any doubt
     space.seed(start, count, rng)
     before = np.full(count, -np.inf)
+    looks = 2 if careful else 0
     while True:
         found = space.extract(count)
         values = found.values
@@ -92,6 +93,7 @@ def leading(
         done = complete and bool(np.all(found.errors <= wanted) and np.all(values - before[: values.size] <= wanted))
         if done and (careful or found.quiet):
             done = found.next_value + found.next_norm <= values[-1] + wanted
+            done = done and not (careful and space.dimension <= _SMALL)
         if not (done or space.full or space.products >= max_products):
             length = max(_CHAIN, space.size // 6)
             if space.size + length * count > width:
@@ -100,8 +102,8 @@ def leading(
             before[: values.size] = found.values
             if space.chain(found, bool(np.all(found.errors <= wanted)), length, rng):
                 continue
-        elif done and careful and not space.full:
-            careful, before[: values.size] = False, values
+        elif done and looks and not space.full:
+            looks, before[: values.size] = looks - 1, values
             if space.look(2 * _CHAIN, rng):
                 continue
         vectors = space.assemble(found.parts)

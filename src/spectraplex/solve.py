@@ -276,7 +276,9 @@ class _Run:
             return False
         image = restore("image", state, None if "image" in state else Factored)
         self.point = self.problem.point(restore_atoms(state), image)
-        self.best = self.problem.point(restore_atoms(state, "best.")) if "best.columns" in state else self.point
+        self.best = self.point
+        if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
+            self.best = replace(self.problem.point(restore_atoms(state, "best.")), value=float(state["best.value"]))
         self.memory = restore("memory", state, self.method.Memory)
         self.scale, self.idle = float(state["scale"]), int(state["idle"])
         return True
@@ -300,7 +302,7 @@ class _Run:
         if self.memory is not None:
             state |= flatten("memory", self.memory)
         if self.best is not None and self.best is not point:
-            state |= flatten_atoms(self.best.atoms, "best.")
+            state |= flatten_atoms(self.best.atoms, "best.") | {"best.value": self.best.value}
         return state
 
     def _result(self, status: Status) -> Result:
