@@ -11,8 +11,7 @@ from scipy.sparse.linalg import eigsh, svds
 
 from problems import normal, orthonormal
 from spectraplex.arrays import Pattern
-from spectraplex.bounds import upper_bound
-from spectraplex.eigen import leading
+from spectraplex.eigen import leading, upper_bound
 from spectraplex.operators import Dense, Lifted, Shifted, Sparse
 
 
@@ -198,7 +197,7 @@ def test_upper_bound_of_an_unfinished_run_is_still_above():
         rng = np.random.default_rng(seed)
         R = rng.standard_normal((60, 50))
         sigma = np.linalg.svd(R, compute_uv=False)[0]
-        bound = upper_bound(bipartite(R), failure=1e-3, rng=rng, max_products=6, dense=0)
+        bound = upper_bound(bipartite(R), failure=1e-3, rng=rng, products=6, dense=0)
         assert bound.value >= sigma
         missed += bound.estimate < sigma * (1 - 1e-6)
     assert missed > 50  # the control: a Ritz value used as a bound would have been wrong almost always

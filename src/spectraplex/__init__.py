@@ -5,6 +5,7 @@ from .certificate import Certificate
 from .check import check
 from .domains import NuclearBall, Spectrahedron, TraceBall
 from .factors import Rectangular, Symmetric
+from .judge import Verification, certify, verify
 from .methods import (
     METHODS,
     AwayStep,
@@ -16,8 +17,9 @@ from .methods import (
 )
 from .objectives import Completion, Distance, Objective, Sensing, Smooth
 from .problem import Method, Point, Problem, Step
+from .projection import project
 from .result import Result, load
-from .solve import project, solve
+from .solve import solve
 from .stop import Status, Stop
 from .threads import set_threads
 from .trace import Collect, Progress, Record, Trace
@@ -52,10 +54,13 @@ __all__ = [
     "Symmetric",
     "Trace",
     "TraceBall",
+    "Verification",
     "__version__",
+    "certify",
     "check",
     "load",
     "project",
     "set_threads",
     "solve",
+    "verify",
 ]

@@ -5,26 +5,32 @@
 With Ritz values θⱼ and off-diagonals b₁ … b_k (the last one included), |Π(λ_max − θⱼ)|·τ ≤ Πbⱼ whenever the start
 has an inner product ≥ τ with the leading eigenvector; τ = δ√(π/(2d)) (real) or √(δ/d) (complex) does with
 probability 1 − δ. So λ_max lies below the root t > max θⱼ of Σ ln(t − θⱼ) = Σ ln bⱼ − ln τ.
-Written by hand because no library offers either.
+*Estimate*: the Ritz value itself, what is usually reported; it steers and proves nothing.
+Written by hand because no library offers the first two.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .arrays import EPS, Array, dagger, random_unit
-from .eigen import Accuracy
+
+Accuracy = float | Callable[[float], float]
 
 _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
 
 
 @dataclass(frozen=True)
 class Bound:
-    """λ_max ≤ value, with ``kind`` "proven" or "probable"; ``estimate`` is the best Ritz value, from below."""
+    """λ_max ≤ value for kind "proven" or "probable" (wrong with probability at most ``failure``).
+
+    ``estimate`` is the best Ritz value, from below; for kind "estimate" it is also the value.
+    """
 
     value: float
     kind: str
@@ -37,35 +43,49 @@ def upper_bound(
     operator: Any,
     *,
     failure: float = 1e-9,
+    products: float = 1000.0,
     accuracy: Accuracy = 0.0,
     relative: float = 0.0,
-    rng: np.random.Generator,
-    max_products: float = 1000.0,
+    kind: str | None = None,
+    rng: np.random.Generator | None = None,
     dense: int = _DENSE,
 ) -> Bound:
-    """A number ≥ λ_max(operator), spending products only until it is within ``accuracy`` of a Ritz value.
+    """A number ≥ λ_max(operator), spending products only until it is as tight as asked.
 
-    ``accuracy`` is additive (or a function of the Ritz value), ``relative`` a share of the bound itself; whichever is
-    looser ends the work.
+    Parameters
+    ----------
+    operator : Hermitian, with ``shape``, ``dtype`` and ``matmat`` (``Lifted`` is known to have two sides).
+    failure : probability that a probable bound is wrong; the start is fresh and random, never warm.
+    products : most products; the bound is then looser, but a bound all the same.
+    accuracy : additive distance to the Ritz value that is good enough, or a function of that; ``relative`` is a share
+        of the bound. Whichever is looser ends the work.
+    kind : "proven", "probable" or "estimate"; by default proven up to dimension ``dense``, probable beyond.
+    rng : randomness of the start, from the operating system by default.
     """
-    if operator.shape[0] <= dense and hasattr(operator, "dense"):
+    if kind not in (None, "proven", "probable", "estimate"):
+        raise ValueError(f"upper_bound: kind must be 'proven', 'probable' or 'estimate', got {kind!r}.")
+    if not 0 < failure < 1:
+        raise ValueError(f"upper_bound: failure is a probability between 0 and 1, got {failure!r}.")
+    rng = np.random.default_rng() if rng is None else rng
+    if kind == "proven" or (kind is None and operator.shape[0] <= dense):
         return _proven(operator)
-    return _probable(operator, failure, accuracy, relative, rng, max_products)
+    bound = _probable(operator, failure, accuracy, relative, rng, products)
+    return Bound(bound.estimate, "estimate", 1.0, bound.products, bound.estimate) if kind == "estimate" else bound
 
 
 def _proven(operator: Any) -> Bound:
+    d = operator.shape[0]
     spent = getattr(operator, "products", 0.0)
-    A = operator.dense()
-    d = A.shape[0]
+    A = operator.dense() if hasattr(operator, "dense") else operator.matmat(np.eye(d, dtype=operator.dtype))
+    cost = getattr(operator, "products", spent + d) - spent
     scale = float(np.max(np.abs(A), initial=0.0))
-    if scale == 0.0 or not math.isfinite(scale):
-        return Bound(scale, "proven", 0.0, d, scale)
-    A = A / scale  # entries up to one: no overflow, no underflow, and the margin below is meaningful
+    if scale == 0.0:
+        return Bound(0.0, "proven", 0.0, cost, 0.0)
+    A = A / scale  # entries up to one: no overflow, no underflow, and the margins below are meaningful
     A = 0.5 * (A + dagger(A))
     top = float(np.linalg.eigvalsh(A)[-1])
-    size = max(1.0, float(np.linalg.norm(A, np.inf)))
-    # Cholesky of M in floating point succeeds only if λ_min(M) ≥ −c·d·eps·max diag (Higham, 10.1); 10× that for us.
-    margin = 40 * (d + 2) * EPS * size
+    entries = 4 * EPS * float(np.linalg.norm(A))  # the entries themselves are rounded numbers
+    margin = 4 * (d + 2) * EPS * max(1.0, abs(top))
     for _ in range(60):
         shifted = -A
         shifted[np.diag_indices(d)] += top + margin
@@ -74,8 +94,11 @@ def _proven(operator: Any) -> Bound:
             break
         except np.linalg.LinAlgError:
             margin *= 2
-    value = scale * (top + 2 * margin)
-    return Bound(value, "proven", 0.0, getattr(operator, "products", d) - spent, scale * top)
+    else:
+        return Bound(scale * float(np.linalg.norm(A)) * (1 + 1e-9), "proven", 0.0, cost, scale * top)
+    # A Cholesky factor that exists in floating point belongs to a matrix within γ_{d+1}·tr(M) of M (Higham, 10.1).
+    slack = (d + 3) * EPS * float(np.trace(shifted).real) + entries
+    return Bound(scale * (top + margin + slack), "proven", 0.0, cost, scale * top)
 
 
 def _probable(
@@ -84,28 +107,33 @@ def _probable(
     accuracy: Accuracy,
     relative: float,
     rng: np.random.Generator,
-    max_products: float,
+    most: float,
 ) -> Bound:
-    two_sided = len(getattr(operator, "sides", (0,))) == 2
-    if two_sided:  # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step
-        lengths = [side.stop - side.start for side in operator.sides]
-        side = int(np.argmin(lengths))
-        d = lengths[side]
+    sides = getattr(operator, "sides", (slice(0, operator.shape[0]),))
+    lengths = [len(range(*side.indices(operator.shape[0]))) for side in sides]
+    # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step.
+    two, side = len(sides) == 2, int(np.argmin(lengths))
+    d, factor = lengths[side], 1.0
 
-        def apply(v: Array) -> Array:
-            return operator.apply(1 - side, operator.apply(side, v))
-    else:
-        d = operator.shape[0]
+    def once(v: Array) -> Array:
+        return cast(Array, operator.apply(side, v) if two else operator.matmat(v))
 
-        def apply(v: Array) -> Array:
-            return operator.matmat(v)
+    def apply(v: Array) -> Array:
+        image = factor * once(v)
+        return factor * operator.apply(1 - side, image) if two else image
 
     complex_ = np.dtype(operator.dtype).kind == "c"
     log_tau = 0.5 * math.log(failure / d) if complex_ else math.log(failure) + 0.5 * math.log(math.pi / (2 * d))
+    w = random_unit(d, operator.dtype, rng)
+    # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
+    size = float(np.max(np.abs(once(w[:, None])), initial=0.0))
+    cost = 0.5 if two else 1.0
+    if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
+        return Bound(size, "probable", failure, cost, size)
+    factor = 2.0 ** -math.frexp(size)[1]
     W = np.empty((d, 32), operator.dtype, order="F")
     diagonal: list[float] = []
     off: list[float] = []
-    w = random_unit(d, operator.dtype, rng)
     best, estimate, check = math.inf, -math.inf, 4
     for k in range(1, d + 1):
         if k > W.shape[1]:
@@ -116,18 +144,18 @@ def _probable(
         for _ in range(2):
             image = image - W[:, :k] @ (dagger(W[:, :k]) @ image)
         off.append(float(np.linalg.norm(image)))
-        last = k == d or off[-1] <= 1e-14 * max(map(abs, diagonal)) or k >= max_products
+        last = k == d or off[-1] <= 1e-14 * max(map(abs, diagonal)) or k + cost >= most
         if k == check or last:
             check = max(check + 4, int(1.15 * check))
             bound, ritz = _root(diagonal, off, log_tau)
-            if two_sided:
+            if two:
                 bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
-            best, estimate = min(best, bound), ritz
-            wanted = accuracy(ritz) if callable(accuracy) else accuracy
-            if last or best - ritz <= max(wanted, relative * abs(best)):
+            best, estimate = min(best, bound / factor), ritz / factor
+            wanted = accuracy(estimate) if callable(accuracy) else accuracy
+            if last or best - estimate <= max(wanted, relative * abs(best)):
                 break
         w = image / off[-1]
-    return Bound(best, "probable", failure, float(len(diagonal)), estimate)
+    return Bound(best, "probable", failure, len(diagonal) + cost, estimate)
 
 
 def _root(diagonal: list[float], off: list[float], log_tau: float) -> tuple[float, float]:
@@ -141,10 +169,7 @@ def _root(diagonal: list[float], off: list[float], log_tau: float) -> tuple[floa
     scale = float(max(np.max(np.abs(theta)), max(off)))
     rounding = 10 * len(diagonal) * EPS * scale
     if off[-1] <= rounding or scale == 0.0:
-        return (
-            top + rounding,
-            top,
-        )  # an invariant subspace that the start, almost surely, is not orthogonal to
+        return top + rounding, top  # an invariant subspace that the start, almost surely, is not orthogonal to
     target = float(np.sum(np.log(off))) - log_tau
     # In x = ln(t − top) the left side is increasing, below the target at −∞ and above it at target/k.
     low, high = math.log(scale) - 80.0, max(target / len(diagonal), math.log(scale) - 79.0)

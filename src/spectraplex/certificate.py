@@ -1,72 +1,320 @@
 """Gap, lower bound, and what kind of truth each is.
 
-For convex f and any X in the domain, f* ≥ f(X) − ⟨∇f(X), X⟩ − λ_max(−∇f(X)) upstairs (trace one). With a *bound* on
-λ_max in place of a Ritz value this is a true lower bound on the optimum; from a Ritz value it is not one.
+For f(X) = ℓ(𝒜(X)) and *any* slope y, weak duality upstairs (trace one) says f* ≥ −ℓ*(y) − λ_max(−𝒜*(y)). With a
+*bound* on λ_max in place of a Ritz value this is a true lower bound; from a Ritz value it is not one. The slope may be
+scaled for free: −ℓ*(c·y) − c·λ_max is maximised over c ≥ 0, once for all losses that have a conjugate, and is never
+worse than f − g (c = 1). Without a conjugate the bound is f(X) − ⟨∇f, X⟩ − λ_max(−∇f), which convexity gives.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from .arrays import EPS
-from .bounds import upper_bound
+from ._version import __version__
+from .arrays import EPS, random_unit
+from .eigen import leading, upper_bound
+from .factors import Factors, Symmetric
+from .linesearch import NotFinite
 from .problem import Point, Problem
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """lower_bound ≤ f* ≤ value, with probability at least 1 − failure (zero when proven)."""
+    """lower_bound ≤ f* ≤ value, with probability at least 1 − failure (zero when proven).
+
+    ``feasibility`` is how far (in Frobenius norm) the candidate lay outside the domain before it was scaled in.
+    ``dual`` says where the bound's slope is: "slope" (that of X itself) or the fingerprint of one kept beside X;
+    ``data`` and ``factors`` are fingerprints of the problem and of X.
+    """
 
     kind: str
     failure: float
     value: float
     lower_bound: float
     feasibility: float
+    dual: str = "slope"
+    data: str = ""
+    factors: str = ""
 
     @property
     def gap(self) -> float:
         return max(self.value - self.lower_bound, 0.0)
 
     def __str__(self) -> str:
+        moved = f" X lay {self.feasibility:.2g} outside the domain and was scaled in." if self.feasibility > 0 else ""
         if self.kind == "none":
-            return f"Nothing was certified: the value is {self.value:.8g}, the optimum may lie anywhere below it."
+            return (
+                f"Nothing was certified: the value is {self.value:.8g}, the optimum may lie anywhere below it.{moved}"
+            )
         share = f" ({100 * self.gap / abs(self.value):.2g} % of it)" if self.value else ""
         truth = "proven" if self.kind == "proven" else f"probable, wrong with probability at most {self.failure:.1g}"
-        return f"The value {self.value:.8g} is at most {self.gap:.3g}{share} above the optimum ({truth})."
+        return f"The value {self.value:.8g} is at most {self.gap:.3g}{share} above the optimum ({truth}).{moved}"
+
+    def to_json(self) -> str:
+        """A small document; numbers as hexadecimal floats, so that they come back bit for bit."""
+        plain = {name: value.hex() if isinstance(value, float) else value for name, value in asdict(self).items()}
+        return json.dumps(
+            {"spectraplex certificate": 1, "version": __version__, "gap": self.gap.hex(), **plain}, indent=1
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read what ``to_json`` wrote; a document that contradicts itself is refused."""
+        try:
+            document = json.loads(text)
+            known = {each.name: document[each.name] for each in fields(cls)}
+            numbers = {name: float.fromhex(known[name]) for name in ("failure", "value", "lower_bound", "feasibility")}
+            certificate = cls(**(known | numbers))
+            gap = float.fromhex(document["gap"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"from_json: this is no certificate ({error}).") from None
+        if certificate.kind not in ("none", "proven", "probable") or gap != certificate.gap:
+            raise ValueError("from_json: the certificate contradicts itself (kind, or gap against value and bound).")
+        return certificate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A slope to build a lower bound from, with the value and image it belongs to (for losses without conjugate)."""
+
+    value: float
+    slope: Any
+    image: Any
+
+    @classmethod
+    def of(cls, point: Point) -> Candidate:
+        return cls(point.value, point.slope, point.image)
+
+    @classmethod
+    def at(cls, problem: Problem, image: Any) -> Candidate:
+        return cls(*problem.lifted.evaluate(image), image)
+
+
+@dataclass(frozen=True, eq=False)
 class LowerBound:
-    """A lower bound on f* from the slope at one point."""
+    """A lower bound on f*, the slope it came from, and what it cost."""
 
     value: float
     kind: str
     failure: float
     products: float
+    candidate: Candidate
+
+
+def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[float, float]:
+    """The best of −ℓ*(c·y) − c·top over c ≥ 0 less a margin for rounding, and its c; ``top`` bounds λ_max(−𝒜*y)."""
+    if not hasattr(problem.objective, "conjugate"):
+        pairing = problem.lifted.pair(candidate.slope, candidate.image)
+        rounding = _rounding(candidate.slope) * (abs(candidate.value) + abs(pairing) + abs(top))
+        return candidate.value - pairing - top - rounding, 1.0
+    conjugate = problem.objective.conjugate(candidate.slope)
+    if conjugate.quadratic is not None:
+        linear, bend = conjugate.quadratic
+        pull = linear + top
+        c = 0.0 if pull >= 0 or bend <= 0 else min(-pull / bend, conjugate.limit)
+    else:
+        c = _best_scale(conjugate, top)
+    if c == 0.0:
+        return 0.0, 0.0  # ℓ*(0) = −min ℓ = 0: every loss here is non-negative
+    rounding = _rounding(candidate.slope) * (max(c, c * c) * conjugate.size + c * abs(top))
+    return -conjugate.at(c) - c * top - rounding, c
+
+
+def _best_scale(conjugate: Any, top: float) -> float:
+    """Any c gives a true bound, so a rough search will do; c = 1 is the plain one."""
+    from scipy.optimize import minimize_scalar
+
+    high = min(conjugate.limit, 4.0)
+    if high <= 0:
+        return 0.0
+    found = minimize_scalar(lambda c: conjugate.at(c) + c * top, bounds=(0.0, high), method="bounded")
+    return min((c for c in (float(found.x), 1.0, high) if c <= high), key=lambda c: conjugate.at(c) + c * top)
+
+
+def _rounding(slope: Any) -> float:
+    """Relative error of a long sum: blocked, so an eighth of the worst case for n terms, and some ulps."""
+    return EPS * (32 + 0.125 * getattr(slope, "size", 1e4))
 
 
 def lower_bound(
     problem: Problem,
-    point: Point,
+    candidates: Sequence[Candidate],
+    value: float,
     *,
     failure: float,
     rng: np.random.Generator,
     share: float = 0.1,
-    max_products: float = 1000.0,
+    products: float = 1000.0,
     wanted: float = math.nan,
 ) -> LowerBound:
-    """f(X) − g(X) with a true bound on λ_max(−∇f), tight to ``share`` of the gap it shows, or to a gap ``wanted``."""
-    descent = problem.descent(point)
-    pairing = problem.lifted.pair(point.slope, point.image)
+    """The best bound from one of the candidates, chosen by cheap estimates, then certified.
+
+    Tight to ``share`` of the gap to ``value`` that it shows, or to a gap ``wanted`` if that is looser.
+    """
+    spent, chosen = 0.0, candidates[0]
+    if len(candidates) > 1:
+        estimates = []
+        for candidate in candidates:
+            descent = problem.lifted.gradient(candidate.slope, sign=-1.0)
+            pairing = problem.lifted.pair(candidate.slope, candidate.image)
+            rough = leading(descent, accuracy=partial(_tenth, pairing), rng=rng, max_products=20.0)
+            spent += rough.products
+            estimates.append(dual_value(problem, candidate, rough.value)[0])
+        chosen = candidates[int(np.argmax(estimates))]
 
     def accuracy(ritz: float) -> float:
-        gap = max(ritz + pairing, 0.0)
-        return max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
+        reached, c = dual_value(problem, chosen, ritz)
+        gap = max(value - reached, 0.0)
+        enough = max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
+        return enough / c if c > 0 else math.inf
 
-    bound = upper_bound(descent, failure=failure, accuracy=accuracy, relative=1e-13, rng=rng, max_products=max_products)
-    rounding = 8 * EPS * (abs(point.value) + abs(pairing) + abs(bound.value))
-    value = point.value - pairing - bound.value - rounding
-    return LowerBound(value, bound.kind, bound.failure, bound.products)
+    bound = upper_bound(
+        problem.lifted.gradient(chosen.slope, sign=-1.0),
+        failure=failure,
+        accuracy=accuracy,
+        relative=1e-13,
+        rng=rng,
+        products=products,
+    )
+    reached, _ = dual_value(problem, chosen, bound.value)
+    return LowerBound(reached, bound.kind, bound.failure, spent + bound.products, chosen)
+
+
+class Certifier:
+    """The lower bound of one run: the best so far, how true it is, and the failure budget it has used.
+
+    The j-th certification of a run may fail with probability failure/(j(j + 1)), so all together with ``failure``. Its
+    random starts come from a stream of their own and do not depend on what the method did.
+    """
+
+    def __init__(self, problem: Problem, failure: float, seed: int, average: bool) -> None:
+        self.problem, self.failure = problem, failure
+        self.rng = np.random.default_rng([seed, 1])
+        self.bound, self.kind = -math.inf, "none"
+        self.count, self.products = 0, 0.0
+        self.dual: Any = None  # the slope that the best bound came from
+        self.average: Any = None  # of the images so far: often the better dual point
+        self._averages = average
+        self._last_cost, self._last_seen = 0.0, -math.inf
+
+    def follow(self, point: Point, t: int) -> None:
+        """A running average of the images, weights growing like t⁴: its slope is a dual point that does not zigzag.
+
+        Measured beside the last slope, the best of recent ones and Anderson extrapolation: see benchmarks/duals.py.
+        """
+        if not self._averages or not isinstance(point.image, np.ndarray):
+            return
+        if self.average is None:
+            self.average = point.image
+            return
+        share = 5.0 / (t + 5.0)
+        self.average = self.problem.lifted.combine(1.0 - share, self.average, share, point.image)
+
+    def due(self, estimate: float, wanted: float, products: float) -> bool:
+        """When the estimate (if there is one) says it will be enough, and never for more than a quarter of the work."""
+        if products - self._last_seen < 3.0 * self._last_cost:
+            return False
+        soon = math.isnan(estimate) or estimate <= wanted
+        self._last_seen = products if soon else self._last_seen
+        return soon
+
+    def certify(self, point: Point, most: float, wanted: float = math.nan) -> float:
+        """Look for a better lower bound from this point or the average; returns the products it took."""
+        self.count += 1
+        failure = self.failure / (self.count * (self.count + 1))
+        candidates = [Candidate.of(point)]
+        if self.average is not None and self.average is not point.image:
+            candidates.append(Candidate.at(self.problem, self.average))
+        found = lower_bound(
+            self.problem, candidates, point.value, failure=failure, rng=self.rng, products=most, wanted=wanted
+        )
+        self.products += found.products
+        self._last_cost = found.products
+        self._last_seen += found.products
+        if found.value > self.bound:
+            self.bound, self.kind, self.dual = found.value, found.kind, found.candidate.slope
+        return found.products
+
+    def certificate(self, best: Point, X: Factors) -> Certificate:
+        own = self.dual is best.slope or self.dual is None
+        kept = isinstance(self.dual, np.ndarray)
+        return Certificate(
+            kind=self.kind,
+            failure=0.0 if self.kind == "proven" else self.failure,
+            value=best.value,
+            lower_bound=self.bound,
+            feasibility=0.0,
+            dual="slope" if own else fingerprint(self.dual) if kept else "not kept",
+            data=data_fingerprint(self.problem),
+            factors=factors_fingerprint(X),
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Flat, for saving."""
+        flat = {
+            "lower_bound": self.bound,
+            "kind": self.kind,
+            "certified": self.count,
+            "certifying": self.products,
+            "certifier": json.dumps(self.rng.bit_generator.state),
+            "last_cost": self._last_cost,
+            "last_seen": self._last_seen,
+        }
+        arrays = {"dual": self.dual, "average": self.average}
+        return flat | {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.bound, self.kind = float(state["lower_bound"]), str(state["kind"])
+        self.count, self.products = int(state["certified"]), float(state["certifying"])
+        self._last_cost, self._last_seen = float(state["last_cost"]), float(state["last_seen"])
+        self.rng.bit_generator.state = json.loads(state["certifier"])
+        self.dual, self.average = state.get("dual"), state.get("average")
+
+
+def _tenth(pairing: float, ritz: float) -> float:
+    """A tenth of the gap that a Ritz value shows: enough to compare candidates."""
+    return 0.1 * max(ritz + pairing, 0.0)
+
+
+def fingerprint(*parts: Any) -> str:
+    """SHA-256 of arrays (shape, type, bytes) and strings."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            digest.update(part.encode())
+        else:
+            array = np.ascontiguousarray(part)
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(array.data if array.size else b"")
+        digest.update(b"\x00")
+    return digest.hexdigest()
+
+
+def factors_fingerprint(X: Factors) -> str:
+    return fingerprint(*X.triple()[: 2 if isinstance(X, Symmetric) else 3])
+
+
+def data_fingerprint(problem: Problem) -> str:
+    """Of everything the problem depends on; a user's own function is known by its values at two fixed matrices."""
+    objective = problem.objective
+    if hasattr(objective, "parts"):
+        return fingerprint(repr(problem.domain), *objective.parts())
+    rng = np.random.default_rng(0)
+    seen: list[Any] = [repr(problem.domain), repr(objective)]
+    for _ in range(2):
+        vector = random_unit(problem.domain.dimension, problem.dtype, rng)
+        atoms = problem.domain.start(problem.dtype, rng).blend(vector, 0.5)
+        try:
+            seen.append(float(problem.point(atoms).value).hex())
+        except NotFinite:
+            seen.append("not finite")
+    return fingerprint(*seen)

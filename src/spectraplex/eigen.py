@@ -11,16 +11,16 @@ the Krylov space is that of the unshifted operator with x in it, and Rayleigh-Ri
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from .arrays import EPS, Array, dagger, norms, orthonormal, random_unit
+from .bounds import Accuracy, Bound, upper_bound
 from .operators import Shifted
 
-Accuracy = float | Callable[[float], float]
+__all__ = ["Accuracy", "Bound", "Ritz", "leading", "upper_bound"]
 
 _CHAIN = 4  # least number of operator applications between two Rayleigh-Ritz extractions
 _NOISE = 0.3  # share of fresh randomness in a warm start: no eigenvector can hide from it

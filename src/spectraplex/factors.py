@@ -102,6 +102,21 @@ class Rectangular:
 Factors = Symmetric | Rectangular
 
 
+def as_factors(start: Any, owner: str) -> Factors:
+    """Factors from factors, (vectors, weights) or (U, s, V)."""
+    if isinstance(start, Symmetric | Rectangular):
+        return start
+    if isinstance(start, tuple) and len(start) in (2, 3):
+        try:
+            parts = [np.asarray(part) for part in start]
+        except ValueError:
+            raise ValueError(f"{owner} is ragged: all rows of a factor need the same length.") from None
+        if any(part.dtype.kind not in "buifc" for part in parts):
+            raise TypeError(f"{owner} must hold numbers, (vectors, weights) or (U, s, V).")
+        return Symmetric(*parts) if len(parts) == 2 else Rectangular(*parts)
+    raise TypeError(f"{owner} must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}.")
+
+
 def _entries(shape: tuple[int, int], U: Array, s: Array, V: Array, rows: Any, cols: Any) -> Array:
     rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
     for name, index, bound in (("rows", rows, shape[0]), ("cols", cols, shape[1])):

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .certificate import Certificate, lower_bound
-from .factors import Factors, Rectangular, Symmetric
+from .certificate import Certifier, data_fingerprint
+from .factors import as_factors
 from .linesearch import NotFinite
 from .methods import resolve
-from .objectives.distance import Distance, Factored
+from .objectives.distance import Factored
 from .problem import Point, Problem, Step
 from .result import Result, flatten, flatten_atoms, restore, restore_atoms
 from .stop import Status, Stop
@@ -98,16 +98,10 @@ class _Run:
     ) -> None:
         self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
         self.rng = np.random.default_rng(seed)
-        # Certificates draw from their own stream: their random starts must not depend on what the method did.
-        self.certifier = np.random.default_rng([seed, 1])
-        self.failure = failure
-        self.certified = 0  # certifications so far; the j-th may fail with probability failure/(j(j+1))
-        self.kind = "none"
-        self.bound = -math.inf
+        self.certifier = Certifier(problem, failure, seed, average=not getattr(method, "dense", False))
         self.step_number = 0
         self.products = 0.0
         self.seconds_before = self.products_before = 0.0
-        self.last_cost, self.last_certified = 0.0, -math.inf
         self.trace = Trace()
         self.point: Point | None = None
         self.best: Point | None = None
@@ -143,8 +137,11 @@ class _Run:
             status = Status.NOT_FINITE
         if certify and status not in (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT):
             try:
-                if status not in (Status.GAP, Status.FLOOR):
-                    self._certify(self.best, 0.3 * self.products + 100.0)
+                if status not in (Status.GAP, Status.FLOOR) and self.best is not None:
+                    self.products += self.certifier.certify(self.best, 0.3 * self.products + 100.0)
+                    last = self.trace[-1]  # the products of this are not the method's
+                    gap = max(last.value - self.certifier.bound, 0.0)
+                    self.trace.replace_last(replace(last, gap=gap, lower_bound=self.certifier.bound))
             except KeyboardInterrupt:
                 status = Status.INTERRUPTED
         return self._result(status)
@@ -159,7 +156,7 @@ class _Run:
         if start is None:
             atoms = problem.domain.start(problem.dtype, self.rng)
         else:
-            factors = _factors(start)
+            factors = as_factors(start, "solve: start")
             if np.dtype(factors.dtype).kind == "c" and problem.dtype == "float64":
                 raise TypeError("solve: start is complex, but the objective is real.")
             atoms = problem.domain.raised(factors)
@@ -189,36 +186,14 @@ class _Run:
         self.point = point
         if self.best is None or point.value < self.best.value:
             self.best = point
+        self.certifier.follow(point, self.step_number)
         self.step_number += counts
         self.steps_here += counts
         self.products += step.products
         wanted = self.stop.wanted(point.value)
-        if wanted > -math.inf and self._due(step.estimated_gap, wanted):
-            self._certify(point, max(200.0, self.products), wanted)
+        if wanted > -math.inf and self.certifier.due(step.estimated_gap, wanted, self.products):
+            self.products += self.certifier.certify(point, max(200.0, self.products), wanted)
         self._record(step)
-
-    def _due(self, estimate: float, wanted: float) -> bool:
-        """Certify when the estimate says it will be enough, and never spend more than a quarter on it."""
-        if not self.products - self.last_certified >= 3.0 * self.last_cost:
-            return False
-        return math.isnan(estimate) or estimate <= wanted
-
-    def _certify(self, point: Point | None, max_products: float, wanted: float = math.nan) -> None:
-        if point is None:
-            return
-        self.certified += 1
-        failure = self.failure / (self.certified * (self.certified + 1))
-        found = lower_bound(
-            self.problem, point, failure=failure, rng=self.certifier, max_products=max_products, wanted=wanted
-        )
-        self.products += found.products
-        self.last_cost, self.last_certified = found.products, self.products
-        if found.value > self.bound:
-            self.bound, self.kind = found.value, found.kind
-        if len(self.trace) and math.isnan(wanted):
-            last = self.trace[-1]
-            gap = max(last.value - self.bound, 0.0)
-            self.trace.replace_last(replace(last, gap=gap, lower_bound=self.bound))  # its products are not the method's
 
     def _record(self, step: Step) -> None:
         assert self.point is not None
@@ -228,8 +203,8 @@ class _Run:
                 step=self.step_number,
                 seconds=self.seconds_before + self.clock,
                 value=value,
-                gap=max(value - self.bound, 0.0),
-                lower_bound=self.bound,
+                gap=max(value - self.certifier.bound, 0.0),
+                lower_bound=self.certifier.bound,
                 estimated_gap=step.estimated_gap,
                 atoms=len(self.point.atoms),
                 products=self.products,
@@ -247,7 +222,7 @@ class _Run:
             if observer(record, self.point) is False:
                 return Status.OBSERVER
         value = self.best.value
-        verdict = self.stop.reached(value, max(value - self.bound, 0.0))
+        verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0))
         if verdict is not None:
             return verdict
         if self.idle >= max(_PATIENCE, len(self.point.atoms)):
@@ -259,19 +234,16 @@ class _Run:
     def _resume(self, earlier: Result) -> bool:
         """Go on exactly where the same method was; the limits of ``stop`` count from here."""
         state = earlier.state
-        here = _fingerprint(self.problem)
-        if state.get("problem") != here:
+        if state.get("problem") != data_fingerprint(self.problem):
             raise ValueError(
-                f"solve: start is a result for {state.get('problem')}, not for {here}; pass its factors "
-                "(start=result.X) if they fit."
+                f"solve: start is a result for {state.get('about', 'another problem')} with other data than "
+                f"{self.problem!r}; pass its factors (start=result.X) if they fit."
             )
-        self.bound, self.kind = float(state["lower_bound"]), str(state["kind"])
-        self.certified = int(state["certified"])
         self.step_number, self.products = int(state["step"]), float(state["products"])
         self.seconds_before, self.products_before = float(state["seconds"]), self.products
         self.trace = Trace(earlier.trace)
         self.rng.bit_generator.state = json.loads(state["rng"])
-        self.certifier.bit_generator.state = json.loads(state["certifier"])
+        self.certifier.restore(state)
         if state["method"] != repr(self.method):
             return False
         image = restore("image", state, None if "image" in state else Factored)
@@ -285,18 +257,16 @@ class _Run:
 
     def _state(self, point: Point) -> dict[str, Any]:
         state: dict[str, Any] = {
-            "problem": _fingerprint(self.problem),
+            "problem": data_fingerprint(self.problem),
+            "about": repr(self.problem),
             "method": repr(self.method),
             "step": self.step_number,
             "products": self.products,
             "seconds": self.seconds_before + self.clock,
-            "lower_bound": self.bound,
-            "kind": self.kind,
-            "certified": self.certified,
             "scale": self.scale,
             "idle": self.idle,
             "rng": json.dumps(self.rng.bit_generator.state),
-            "certifier": json.dumps(self.certifier.bit_generator.state),
+            **self.certifier.state(),
         }
         state |= flatten_atoms(point.atoms) | flatten("image", point.image)
         if self.memory is not None:
@@ -309,18 +279,12 @@ class _Run:
         point, best = self.point, self.best
         assert point is not None and best is not None
         X = self.problem.domain.lower(best.atoms)
-        certificate = Certificate(
-            kind=self.kind,
-            failure=0.0 if self.kind == "proven" else self.failure,
-            value=best.value,
-            lower_bound=self.bound,
-            feasibility=0.0,
-        )
+        certificate = self.certifier.certificate(best, X)
         return Result(
             X=X,
             value=best.value,
             gap=certificate.gap,
-            lower_bound=self.bound,
+            lower_bound=self.certifier.bound,
             certificate=certificate,
             status=status,
             trace=self.trace,
@@ -330,36 +294,7 @@ class _Run:
         )
 
 
-def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Result:
-    """The Euclidean projection of A on a domain, by rank-one work only: no decomposition of A is ever computed.
-
-    ``result.X`` is the projection P up to ‖X − P‖_F ≤ √(2·result.gap). A may be dense or scipy-sparse.
-    """
-    stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
-    return solve(Problem(Distance(A), domain), "ror-adaptive", stop, seed=seed)
-
-
 def _wants_blas_threads(problem: Problem, method: Any) -> bool:
     """Large dense matrices: whole decompositions, or products with a gradient that is one."""
     dense = getattr(method, "dense", False) or getattr(problem.objective, "dense", False)
     return bool(dense) and problem.objective.shape[0] * problem.objective.shape[1] > 250_000
-
-
-def _factors(start: Any) -> Factors:
-    if isinstance(start, Symmetric | Rectangular):
-        return start
-    if isinstance(start, tuple) and len(start) in (2, 3):
-        try:
-            parts = [np.asarray(part) for part in start]
-        except ValueError:
-            raise ValueError("solve: start is ragged: all rows of a factor need the same length.") from None
-        if any(part.dtype.kind not in "buifc" for part in parts):
-            raise TypeError("solve: start must hold numbers, (vectors, weights) or (U, s, V).")
-        return Symmetric(*parts) if len(parts) == 2 else Rectangular(*parts)
-    raise TypeError(
-        f"solve: start must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}."
-    )
-
-
-def _fingerprint(problem: Problem) -> str:
-    return f"{problem.objective!r} over {problem.domain!r}"

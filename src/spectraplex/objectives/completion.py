@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, Pattern, blend, inner
 from ..linesearch import Curve
 from ..operators import Sparse
-from .losses import Huber, Logistic, Loss, Squared
+from .losses import Conjugate, Huber, Logistic, Loss, Squared
 from .validate import indices, number, numbers, positive_weights, two_dimensions
 
 
@@ -92,6 +92,14 @@ class Completion:
 
     def gradient(self, slope: Array) -> Sparse:
         return Sparse(self.pattern, slope)
+
+    def conjugate(self, slope: Array) -> Conjugate:
+        return self.loss.conjugate(slope, self.values, self.weights)
+
+    def parts(self) -> tuple[Any, ...]:
+        """Everything the function depends on, for its fingerprint."""
+        weights = () if self.weights is None else (self.weights,)
+        return (repr(self), repr(self.loss), self.pattern.indptr, self.pattern.indices, self.values, *weights)
 
     # ------------------------------------------------------------------------------------------------- constants
 

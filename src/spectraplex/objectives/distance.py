@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array, Pattern, dagger, inner
 from ..linesearch import Quadratic
 from ..operators import Dense, LowRank, Operator, Sparse, Sum
+from .losses import Conjugate, Squared
 from .validate import hermitian_or_say, numbers
 
 
@@ -114,6 +115,22 @@ class Distance:
         if self.sparse is None:
             return Dense(slope, hermitian=getattr(self, "_hermitian", False))
         return Sum((1.0, -1.0), (LowRank(slope.U, slope.s, slope.V), self.sparse))
+
+    def conjugate(self, slope: Any) -> Conjugate:
+        """ℓ*(Y) = ⟨Y, A⟩ + ½‖Y‖²; with a sparse A the slope Y = X − A is kept as the factors of X."""
+        if self.sparse is None:
+            assert self.A is not None
+            return Squared().conjugate(slope, self.A, None)
+        square = slope.square - 2 * slope.match + 2 * self._half
+        linear = slope.match - 2 * self._half
+        size = slope.square + 2 * abs(slope.match) + 4 * self._half
+        return Conjugate(lambda c: c * linear + 0.5 * c * c * square, np.inf, size, (linear, square))
+
+    def parts(self) -> tuple[Any, ...]:
+        """Everything the function depends on, for its fingerprint."""
+        if self.sparse is None:
+            return (repr(self), self.A)
+        return (repr(self), self.sparse.pattern.indptr, self.sparse.pattern.indices, self.sparse.data)
 
     def __repr__(self) -> str:
         kind = "dense" if self.sparse is None else f"sparse with {self.sparse.pattern.size} entries"

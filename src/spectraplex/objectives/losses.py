@@ -5,7 +5,8 @@ Each has its value and slope in one pass, the curve along a line, and its larges
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +22,20 @@ class Loss(Protocol):
     def curvature(self) -> float: ...
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]: ...
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve: ...
+    def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate: ...
+
+
+@dataclass(frozen=True)
+class Conjugate:
+    """c ↦ ℓ*(c·slope), finite for 0 ≤ c ≤ limit; ``quadratic`` holds (linear, bend) where it is one.
+
+    ``size`` bounds the sum of the absolute values of the terms at c = 1, for a rounding margin.
+    """
+
+    at: Callable[[float], float]
+    limit: float
+    size: float
+    quadratic: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +51,13 @@ class Squared:
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return Quadratic(*line_squared(z, b, weights, dz))
+
+    def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
+        """ℓ*(y) = Re ȳb + |y|²/(2w)."""
+        linear = inner(slope, b)
+        bend = inner(slope, slope) if weights is None else inner(slope, slope / weights)
+        size = float(np.sum(np.abs(slope) * np.abs(b))) + 0.5 * bend
+        return Conjugate(lambda c: c * linear + 0.5 * c * c * bend, np.inf, size, (linear, bend))
 
 
 @dataclass(frozen=True)
@@ -58,6 +80,13 @@ class Huber:
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return _smoothly(self, z, dz, b, weights)
 
+    def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
+        """ℓ*(y) = Re ȳb + |y|²/(2w) for |y| ≤ w·delta, infinite beyond: the squared one, cut off."""
+        whole = Squared().conjugate(slope, b, weights)
+        reach = np.abs(slope) if weights is None else np.abs(slope) / weights
+        top = float(np.max(reach, initial=0.0))
+        return replace(whole, limit=self.delta / top if top > 0 else np.inf)
+
 
 @dataclass(frozen=True)
 class Logistic:
@@ -76,6 +105,22 @@ class Logistic:
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return _smoothly(self, z, dz, b, weights)
+
+    def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
+        """ℓ*(y) = w(u ln u + (1 − u) ln(1 − u)) with u = −yb/w in [0, 1], infinite outside."""
+        share = -slope * b if weights is None else -slope * b / weights
+        top, bottom = float(np.max(share, initial=0.0)), float(np.min(share, initial=0.0))
+
+        def at(c: float) -> float:
+            u = np.clip(c * share, 0.0, 1.0)
+            terms = xlogy(u, u) + xlogy(1.0 - u, 1.0 - u)
+            return float(terms.sum() if weights is None else np.dot(weights, terms))
+
+        from scipy.special import xlogy
+
+        total = float(share.size if weights is None else weights.sum())
+        limit = 0.0 if bottom < 0 else (1.0 / top if top > 0 else np.inf)
+        return Conjugate(at, limit, np.log(2.0) * total)
 
 
 def _smoothly(loss: Loss, z: Array, dz: Array, b: Array, weights: Array | None) -> Smoothly:

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Pattern, dagger, inner
 from ..linesearch import Curve
 from ..operators import Dense, LowRank, Operator, Sparse
-from .losses import Squared
+from .losses import Conjugate, Squared
 from .validate import hermitian_or_say, numbers
 
 _EXACT = 3000  # Gram matrices up to this size are decomposed; beyond, a bound that holds is used instead
@@ -29,6 +29,7 @@ class Measurements(Protocol):
     def of_operator(self, G: Operator) -> Array: ...
     def adjoint(self, y: Array) -> Operator: ...
     def gram(self) -> Array: ...
+    def parts(self) -> tuple[Array, ...]: ...
     def require_hermitian(self) -> None: ...
 
 
@@ -81,6 +82,13 @@ class Sensing:
 
     def gradient(self, slope: Array) -> Operator:
         return self.measurements.adjoint(slope)
+
+    def conjugate(self, slope: Array) -> Conjugate:
+        return self.loss.conjugate(slope, self.targets, None)
+
+    def parts(self) -> tuple[Any, ...]:
+        """Everything the function depends on, for its fingerprint."""
+        return (repr(self), *self.measurements.parts(), self.targets)
 
     @cached_property
     def _spectrum(self) -> Array:
@@ -169,6 +177,9 @@ class Stack:
     def gram(self) -> Array:
         return cast(Array, (self._flat.conj() @ self._flat.T).real)
 
+    def parts(self) -> tuple[Array, ...]:
+        return (self.A,)
+
 
 class Sparses:
     """N sparse matrices, kept as one (union of patterns) × N sparse matrix."""
@@ -230,6 +241,9 @@ class Sparses:
     def gram(self) -> Array:
         return np.asarray((self.table.conj().T @ self.table).toarray().real)
 
+    def parts(self) -> tuple[Array, ...]:
+        return (self.pattern.indptr, self.pattern.indices, self.table.indptr, self.table.indices, self.table.data)
+
 
 class RankOnes:
     """aᵢaᵢᴴ with the aᵢ as rows of an (N, d) array."""
@@ -258,6 +272,9 @@ class RankOnes:
 
     def gram(self) -> Array:
         return np.abs(self.vectors.conj() @ self.vectors.T) ** 2
+
+    def parts(self) -> tuple[Array, ...]:
+        return (self.vectors,)
 
 
 def _storage(measurements: Any) -> Measurements:

@@ -1,0 +1,242 @@
+"""certify and verify: judge any candidate from any tool, and check a certificate without trusting who wrote it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, dagger
+from .certificate import (
+    Candidate,
+    Certificate,
+    data_fingerprint,
+    dual_value,
+    factors_fingerprint,
+    fingerprint,
+    lower_bound,
+)
+from .domains import NuclearBall, Spectrahedron, capped
+from .eigen import upper_bound
+from .factors import Factors, Rectangular, Symmetric, as_factors
+from .problem import Point, Problem
+from .result import Result, load
+
+_SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
+
+
+def certify(
+    problem: Problem, X: Any, *, failure: float = 1e-9, products: float | None = None, seed: int | None = None
+) -> Certificate:
+    """Judge a candidate: how far outside, its value, and how far above the optimum it can be at most.
+
+    Parameters
+    ----------
+    X : factors (``result.X``, (vectors, weights), (U, s, V)), a dense matrix, a ``Result`` or a saved one's folder.
+    failure : probability that the lower bound is wrong, where it cannot be proven.
+    products : most products to spend on the bound; by default enough to make it tight.
+    seed : of the random start; from the operating system by default.
+
+    Returns
+    -------
+    Certificate
+        Prints as a sentence; ``to_json`` makes it a document that ``verify`` can check.
+    """
+    factors, outside, mark = _candidate(problem, X)
+    point = problem.point(_atoms(problem, factors))
+    rng = np.random.default_rng(seed)
+    most = float(problem.domain.dimension + 10) if products is None else products
+    found = lower_bound(
+        problem, [Candidate.of(point)], point.value, failure=failure, rng=rng, share=0.02, products=most
+    )
+    return Certificate(
+        kind=found.kind,
+        failure=found.failure,
+        value=point.value,
+        lower_bound=found.value,
+        feasibility=outside,
+        data=data_fingerprint(problem),
+        factors=mark,
+    )
+
+
+@dataclass(frozen=True)
+class Verification:
+    """True when the certificate holds; printing it says which part does not."""
+
+    wrong: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return not self.wrong
+
+    def __str__(self) -> str:
+        return "The certificate holds." if not self.wrong else "The certificate does not hold: " + " ".join(self.wrong)
+
+
+def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure: float = 1e-9) -> Verification:
+    """Check a certificate from the data and the factors alone, with fresh randomness from the system.
+
+    A bound whose slope is not that of X itself is checked when ``X`` is the result (or its folder) that keeps it.
+    """
+    if isinstance(certificate, str):
+        certificate = Certificate.from_json(certificate)
+    X = load(X) if isinstance(X, str | os.PathLike) else X
+    if certificate.kind == "none":
+        return Verification(("nothing was certified.",))
+    wrong = []
+    if certificate.data != data_fingerprint(problem):
+        wrong.append("data: the problem is not the one that was certified.")
+    factors, outside, mark = _candidate(problem, X)
+    if certificate.factors != mark:
+        wrong.append("factors: X is not the matrix that was certified.")
+    point = problem.point(_atoms(problem, factors))
+    scale = max(abs(certificate.value), abs(point.value))
+    if not abs(point.value - certificate.value) <= 1e-9 * scale:
+        wrong.append(f"value: it is {point.value:.10g}, not {certificate.value:.10g}.")
+    if not np.isclose(outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * _size(problem)):
+        wrong.append(f"feasibility: X lies {outside:.3g} outside, not {certificate.feasibility:.3g}.")
+    wrong += _check_bound(certificate, problem, X, point, failure)
+    return Verification(tuple(wrong))
+
+
+def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Point, failure: float) -> list[str]:
+    """Sharpen our own bound, from a fresh random start, until it reaches what is claimed or cannot."""
+    candidate = Candidate.of(point)
+    if certificate.dual != "slope":
+        slope = X.state.get("dual") if isinstance(X, Result) else None
+        if slope is None or fingerprint(slope) != certificate.dual:
+            return ["dual: the slope that the bound was built from is not there; verify with the result that keeps it."]
+        candidate = Candidate(point.value, slope, point.image)
+    slack = 1e-9 * max(abs(certificate.value), abs(certificate.lower_bound))
+
+    def accuracy(ritz: float) -> float:
+        reached, c = dual_value(problem, candidate, ritz)
+        return max(0.5 * (reached - certificate.lower_bound) / c, 0.0) if c > 0 else np.inf
+
+    bound = upper_bound(
+        problem.lifted.gradient(candidate.slope, sign=-1.0),
+        failure=failure,
+        accuracy=accuracy,
+        relative=1e-14,
+        products=float(problem.domain.dimension + 10),
+    )
+    ours = dual_value(problem, candidate, bound.value)[0]
+    if ours >= certificate.lower_bound - slack:
+        return []
+    return [f"lower bound: {certificate.lower_bound:.10g} is claimed, only {ours:.10g} can be shown."]
+
+
+# ------------------------------------------------------------------------------------------------- candidates
+
+
+def _size(problem: Problem) -> float:
+    return problem.domain.radius if isinstance(problem.domain, NuclearBall) else problem.domain.trace
+
+
+def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:
+    """Feasible factors, how far outside X was, and its fingerprint; refuses what is not slightly outside."""
+    if isinstance(X, str | os.PathLike):
+        X = load(X)
+    if isinstance(X, Result):
+        X = X.X
+    hermitian = problem.domain.hermitian
+    if isinstance(X, np.ndarray):
+        mark = fingerprint(X)
+        X = _of_dense(problem, X)
+    else:
+        X = as_factors(X, "certify")
+        mark = factors_fingerprint(X)
+    U, s, V = (np.asarray(part) for part in X.triple())
+    m, n = problem.domain.shape
+    if (
+        U.ndim != 2
+        or V.ndim != 2
+        or s.shape != (U.shape[1],)
+        or (U.shape[0], V.shape[0]) != (m, n)
+        or V.shape[1] != s.size
+    ):
+        raise ValueError(
+            f"certify: X has factors of shapes {U.shape}, {s.shape}, {V.shape}; the problem is about {m}×{n}."
+        )
+    if not all(np.isfinite(part).all() for part in (U, s, V)):
+        raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
+    if problem.dtype == "float64" and np.result_type(U, V).kind == "c":
+        raise TypeError("certify: X is complex, but the problem is real.")
+    if hermitian and not isinstance(X, Symmetric):
+        raise ValueError(
+            "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
+        )
+    inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
+    if outside > _SLIGHTLY * _size(problem):
+        raise ValueError(
+            f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
+            "project it first."
+        )
+    return inside, outside, mark
+
+
+def _of_dense(problem: Problem, X: Array) -> Factors:
+    if X.shape != tuple(problem.domain.shape) or X.dtype.kind not in "buifc":
+        raise ValueError(
+            f"certify: X is an array of shape {X.shape} and type {X.dtype}, not {problem.domain.shape} numbers."
+        )
+    if not np.isfinite(X).all():
+        raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
+    if not problem.domain.hermitian:
+        U, s, Vh = np.linalg.svd(X, full_matrices=False)
+        return Rectangular(U, s, dagger(Vh))
+    skew = float(np.max(np.abs(X - dagger(X)), initial=0.0))
+    if skew > _SLIGHTLY * _size(problem):
+        raise ValueError(f"certify: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
+    values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
+    return Symmetric(vectors, values)
+
+
+def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors, float]:
+    """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
+    domain: Any = problem.domain
+    norms = np.linalg.norm(U, axis=0)
+    if s.size and s.min() >= 0:
+        factors = Symmetric(U[:, norms > 0] / norms[norms > 0], (s * norms**2)[norms > 0])
+        total, square = factors.trace, float(np.linalg.norm(_small(factors)))
+        if isinstance(domain, Spectrahedron) or total > domain.trace:
+            scale = domain.trace / total if total > 0 else np.inf
+            outside = abs(1.0 - scale) * square
+            if outside <= 1e-14 * domain.trace:
+                outside = 0.0
+            return Symmetric(factors.vectors, scale * factors.weights), outside
+        return factors, 0.0
+    Q, R = np.linalg.qr(U) if U.shape[1] <= U.shape[0] else (np.eye(U.shape[0], dtype=U.dtype), U)
+    values, turn = np.linalg.eigh((R * s) @ dagger(R))
+    inside = capped(values, domain.trace) if not isinstance(domain, Spectrahedron) else np.maximum(values, 0.0)
+    if isinstance(domain, Spectrahedron) and inside.sum() > 0:
+        inside = inside * (domain.trace / inside.sum())
+    return Symmetric(Q @ turn, inside), float(np.linalg.norm(values - inside))
+
+
+def _small(factors: Symmetric) -> Array:
+    """A small matrix with the same singular values as X."""
+    Y = factors.vectors * np.sqrt(factors.weights)
+    return Y.conj().T @ Y
+
+
+def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Factors, float]:
+    radius = _size(problem)
+    factors = Rectangular(U, s, V)
+    sizes = np.linalg.norm(U, axis=0) * np.abs(s) * np.linalg.norm(V, axis=0)
+    if sizes.sum() <= radius:
+        return factors, 0.0
+    P, values, Q = factors.svd()
+    nuclear = float(values.sum())
+    if nuclear <= radius:
+        return Rectangular(P, values, Q), 0.0
+    outside = (1.0 - radius / nuclear) * float(np.linalg.norm(values))
+    return Rectangular(P, values * (radius / nuclear), Q), outside if outside > 1e-14 * radius else 0.0
+
+
+def _atoms(problem: Problem, factors: Factors) -> Any:
+    atoms = problem.domain.raised(factors)
+    wanted = np.dtype(problem.dtype)
+    return atoms if atoms.buffer.array.dtype == wanted else type(atoms).of(atoms.vectors.astype(wanted), atoms.weights)
