@@ -73,5 +73,6 @@ def run() -> Iterator[str]:
         share = result.state["certifying"] / result.products
         yield (
             f"  {radius:g}, {name}, to a relative gap of {relative:g}: {len(result.trace)} steps, "
-            f"{result.seconds:.1f} s, {result.state['certified']} certification(s), {100 * share:.1f} % ({'met' if share <= 0.3 else 'MISSED'})"
+            f"{result.seconds:.1f} s, {result.state['certified']} certification(s), {100 * share:.1f} % "
+            f"({'met' if share <= 0.3 else 'MISSED'})"
         )

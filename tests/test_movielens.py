@@ -38,3 +38,35 @@ def test_adaptive_ror_beats_both_baselines(problem, movielens_100k, seed):
         again = 0.5 * np.sum((result.X.entries(movielens_100k.rows, movielens_100k.cols) - movielens_100k.values) ** 2)
         assert again == pytest.approx(result.value, rel=1e-9)
         assert result.X.svd()[1].sum() <= 2500.0 * (1 + 1e-12)
+
+
+OPTIMA = {2500.0: 67945.055, 3500.0: 37867.016, 5000.0: 16570.033}  # known to the last digit shown
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("radius", OPTIMA)
+@pytest.mark.parametrize("method", ["cg", "ror-adaptive"])
+def test_certified_brackets_contain_the_optimum(movielens_100k, radius, method):
+    table = movielens_100k
+    objective = sx.Completion(table.rows, table.cols, table.values, table.shape)
+    result = sx.solve(sx.Problem(objective, sx.NuclearBall(table.shape, radius)), method, sx.Stop(max_steps=200))
+    assert result.lower_bound <= OPTIMA[radius] + 5e-4
+    assert OPTIMA[radius] - 5e-4 <= result.value
+    assert result.certificate.kind == "probable" and result.certificate.failure == 1e-9
+
+
+@pytest.mark.data
+@pytest.mark.long
+@pytest.mark.parametrize("radius", OPTIMA)
+def test_certificates_are_tight_enough_to_be_used(movielens_100k, radius):
+    """At the first point within 1e-7 of the optimum the certified relative gap is below 1e-3, and verifies."""
+    table = movielens_100k
+    objective = sx.Completion(table.rows, table.cols, table.values, table.shape)
+    problem = sx.Problem(objective, sx.NuclearBall(table.shape, radius))
+    near = sx.solve(problem, "ror-adaptive", sx.Stop(max_steps=1000), certify=False)
+    result = sx.solve(problem, "apgd", sx.Stop(value=OPTIMA[radius] * (1 + 1e-7), max_steps=600), start=near.X)
+    assert result.status is sx.Status.VALUE
+    found = sx.certify(problem, result.X)
+    assert found.gap <= 1e-3 * found.value
+    assert found.lower_bound <= OPTIMA[radius] + 5e-4
+    assert sx.verify(found.to_json(), problem, result.X)
