@@ -29,8 +29,13 @@ U3, HALVES = np.eye(3)[:, :2], np.array([0.5, 0.5])
 
 @refused(
     ("no problem", lambda: sx.solve(sx.Distance(EYE)), TypeError, "first argument must be a Problem, got Distance"),
-    ("unknown method", solved(method="newton"), ValueError, "Unknown method 'newton'; known: cg, away, pairwise, ror"),
-    ("no method", solved(method=3), TypeError, r"method must be a name \(cg.* or have init and step, got int"),
+    (
+        "unknown method",
+        solved(method="newton"),
+        ValueError,
+        "Unknown method 'newton'; known: hybrid, cg, away, pairwise, ror",
+    ),
+    ("no method", solved(method=3), TypeError, r"method must be a name \(hybrid.* or have init and step, got int"),
     ("a class as method", solved(method=sx.Pairwise), TypeError, "method must be "),
     ("no stop", solved(stop=100), TypeError, "stop must be a Stop, got int"),
     ("failure of zero", solved(failure=0.0), ValueError, "failure is a probability between 0 and 1, got 0.0"),

@@ -58,6 +58,7 @@ def leading(
     max_products: float = 1000.0,
     basis_size: int | None = None,
     careful: bool = False,
+    also: int = 0,
 ) -> Ritz:
     """Unit vectors v with vᴴAv ≥ λ_max(A) − ξ (and likewise for the next ``count`` − 1 eigenvalues).
 
@@ -71,17 +72,19 @@ def leading(
     basis_size : most basis vectors (per side) before a restart; by default enough for ``count``.
     careful : leave nothing to the start. Up to dimension 200 the basis then becomes the whole space; beyond, it looks
         twice more from fresh random directions, so that the leading eigenvector has to be missed three times.
+    also : that many further Ritz pairs as they happen to be, from a basis half as large again.
     """
     rng = np.random.default_rng() if rng is None else rng
     shift = (operator.X, operator.strength) if isinstance(operator, Shifted) else None
     inside = operator.inside if shift is not None else operator
     space = _Space(inside, np.dtype(operator.dtype), shift)
-    width = max(basis_size or 0, 4 * count + 40) * len(space.sides)
+    width = max(basis_size or 0, 4 * count + 40, 2 * (count + also)) * len(space.sides)
     if space.dimension <= _SMALL:
         width = space.dimension + count * space.dimension  # never restart: the whole space ends any doubt
     space.seed(start, count, rng)
     before = np.full(count, -np.inf)
     looks = 2 if careful else 0
+    least = min(int(1.5 * (count + also)) if also else 0, min(space.lengths)) * len(space.sides)
     while True:
         found = space.extract(count)
         values = found.values
@@ -89,7 +92,7 @@ def leading(
         wanted = max(wanted, 4 * EPS * space.norm * np.sqrt(space.dimension))
         # A small residual alone may belong to a lower eigenvalue: the last extension must have found nothing more,
         # and where doubt is due the next Ritz value, with all its residual added, must not reach above.
-        complete = values.size == min(count, space.dimension)
+        complete = values.size == min(count, space.dimension) and space.size >= least
         done = complete and bool(np.all(found.errors <= wanted) and np.all(values - before[: values.size] <= wanted))
         if done and (careful or found.quiet):
             done = found.next_value + found.next_norm <= values[-1] + wanted
@@ -106,6 +109,8 @@ def leading(
             looks, before[: values.size] = looks - 1, values
             if space.look(2 * _CHAIN, rng):
                 continue
+        if also:
+            found = space.extract(count + also)
         vectors = space.assemble(found.parts)
         return Ritz(found.values, vectors, found.errors, space.products, done or space.full, space.full)
 

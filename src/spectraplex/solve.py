@@ -31,7 +31,7 @@ _PATIENCE = 20  # steps without any progress before a run counts as stalled
 
 def solve(
     problem: Problem,
-    method: Any = "ror-adaptive",
+    method: Any = "hybrid",
     stop: Stop | None = None,
     observers: Sequence[Observer] = (),
     start: Any = None,

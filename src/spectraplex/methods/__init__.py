@@ -6,6 +6,7 @@ from typing import Any
 
 from .away import AwayStep
 from .conditional_gradient import ConditionalGradient
+from .hybrid import Hybrid
 from .pairwise import Pairwise
 from .projected import ProjectedGradient
 from .rank_one import RankOneRegularized
@@ -13,6 +14,7 @@ from .rank_one_full import FullRankOneRegularized
 
 #: name → method, with its defaults.
 METHODS: dict[str, Any] = {
+    "hybrid": Hybrid(),
     "cg": ConditionalGradient(),
     "away": AwayStep(),
     "pairwise": Pairwise(),
@@ -44,6 +46,7 @@ __all__ = [
     "AwayStep",
     "ConditionalGradient",
     "FullRankOneRegularized",
+    "Hybrid",
     "Pairwise",
     "ProjectedGradient",
     "RankOneRegularized",
