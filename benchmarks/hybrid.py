@@ -41,7 +41,6 @@ def run() -> Iterator[str]:
         )
     table = ratings("1m")
     result = sx.solve(problem(table, 18000.0), stop=sx.Stop(relative_gap=1e-2, max_seconds=240))
-    yield (
-        f"{table.name}, radius 18000: certified relative gap {result.gap / result.value:.1e} in "
-        f"{result.seconds:.0f} s ({result.status.name}), bracket [{result.lower_bound:.0f}, {result.value:.0f}], {result.trace[-1].atoms} atoms"
-    )
+    bracket = f"bracket [{result.lower_bound:.0f}, {result.value:.0f}], {result.trace[-1].atoms} atoms"
+    share = f"certified relative gap {result.gap / result.value:.1e} in {result.seconds:.0f} s ({result.status.name})"
+    yield f"{table.name}, radius 18000: {share}, {bracket}"

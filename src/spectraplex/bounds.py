@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -95,10 +96,11 @@ def _proven(operator: Any) -> Bound:
         except np.linalg.LinAlgError:
             margin *= 2
     else:
-        return Bound(scale * float(np.linalg.norm(A)) * (1 + 1e-9), "proven", 0.0, cost, scale * top)
+        loose = scale * float(np.linalg.norm(A)) * (1 + 1e-9) + _noise(operator)
+        return Bound(loose, "proven", 0.0, cost, scale * top)
     # A Cholesky factor that exists in floating point belongs to a matrix within γ_{d+1}·tr(M) of M (Higham, 10.1).
     slack = (d + 3) * EPS * float(np.trace(shifted).real) + entries
-    return Bound(scale * (top + margin + slack), "proven", 0.0, cost, scale * top)
+    return Bound(scale * (top + margin + slack) + _noise(operator), "proven", 0.0, cost, scale * top)
 
 
 def _probable(
@@ -123,18 +125,56 @@ def _probable(
         return factor * operator.apply(1 - side, image) if two else image
 
     complex_ = np.dtype(operator.dtype).kind == "c"
-    log_tau = 0.5 * math.log(failure / d) if complex_ else math.log(failure) + 0.5 * math.log(math.pi / (2 * d))
+
+    def log_tau(chance: float) -> float:
+        return 0.5 * math.log(chance / d) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * d))
+
     w = random_unit(d, operator.dtype, rng)
     # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
     size = float(np.max(np.abs(once(w[:, None])), initial=0.0))
     cost = 0.5 if two else 1.0
     if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
         return Bound(size, "probable", failure, cost, size)
-    factor = 2.0 ** -math.frexp(size)[1]
-    W = np.empty((d, 32), operator.dtype, order="F")
+    factor = 2.0 ** -max(-1000, min(1000, math.frexp(size)[1]))
+    blur = factor * _noise(operator)
+
+    def judge(diagonal: list[float], off: list[float], chance: float) -> tuple[float, float]:
+        bound, ritz = _root(diagonal, off, log_tau(chance), whole=len(diagonal) == d)
+        if two:
+            bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
+        return (bound + blur) / factor, ritz / factor
+
+    def tight(chance: float, diagonal: list[float], off: list[float]) -> bool:
+        bound, ritz = judge(diagonal, off, chance)
+        wanted = accuracy(ritz) if callable(accuracy) else accuracy
+        return bound - ritz <= max(wanted, relative * abs(bound))
+
+    chance, bounds, estimate = failure, [], -math.inf
+    for attempt in range(3):
+        start = w if attempt == 0 else random_unit(d, operator.dtype, rng)
+        diagonal, off, collapsed = _lanczos(apply, start, most - cost, partial(tight, chance))
+        cost += len(diagonal)
+        if attempt == 0 and collapsed and len(diagonal) < d:
+            # The Krylov space closed up: what lies outside it is hidden by rounding, not only by chance. Three starts
+            # that each may fail with δ^⅓ all fail with δ, and one of them is enough.
+            chance = failure ** (1.0 / 3.0)
+        bound, ritz = judge(diagonal, off, chance)
+        bounds.append(bound)
+        estimate = max(estimate, ritz)
+        if chance == failure:
+            break
+    return Bound(min(bounds), "probable", failure, cost, estimate)
+
+
+def _lanczos(
+    apply: Callable[[Array], Array], w: Array, most: float, enough: Callable[[list[float], list[float]], bool]
+) -> tuple[list[float], list[float], bool]:
+    """Diagonal and off-diagonal of Lanczos with full reorthogonalisation, and whether its space closed up."""
+    d = w.size
+    W = np.empty((d, 32), w.dtype, order="F")
     diagonal: list[float] = []
     off: list[float] = []
-    best, estimate, check = math.inf, -math.inf, 4
+    check = 4
     for k in range(1, d + 1):
         if k > W.shape[1]:
             W = np.concatenate([W, np.empty_like(W)], axis=1).copy(order="F")
@@ -144,22 +184,25 @@ def _probable(
         for _ in range(2):
             image = image - W[:, :k] @ (dagger(W[:, :k]) @ image)
         off.append(float(np.linalg.norm(image)))
-        last = k == d or off[-1] <= 1e-14 * max(map(abs, diagonal)) or k + cost >= most
-        if k == check or last:
+        if off[-1] <= 10 * k * EPS * max(max(map(abs, diagonal)), max(off)):
+            return diagonal, off, True
+        if k >= most:
+            break
+        if k == check:
             check = max(check + 4, int(1.15 * check))
-            bound, ritz = _root(diagonal, off, log_tau)
-            if two:
-                bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
-            best, estimate = min(best, bound / factor), ritz / factor
-            wanted = accuracy(estimate) if callable(accuracy) else accuracy
-            if last or best - estimate <= max(wanted, relative * abs(best)):
+            if enough(diagonal, off):
                 break
         w = image / off[-1]
-    return Bound(best, "probable", failure, len(diagonal) + cost, estimate)
+    return diagonal, off, False
 
 
-def _root(diagonal: list[float], off: list[float], log_tau: float) -> tuple[float, float]:
-    """The bound from the tridiagonal matrix, and its largest Ritz value."""
+def _noise(operator: Any) -> float:
+    """A bound on the rounding error in the operator itself, where it was summed from larger things."""
+    return float(operator.noise()) if hasattr(operator, "noise") else 0.0
+
+
+def _root(diagonal: list[float], off: list[float], log_tau: float, whole: bool) -> tuple[float, float]:
+    """The bound from the tridiagonal matrix, and its largest Ritz value; ``whole`` when it is the whole operator."""
     from scipy.linalg import eigh_tridiagonal
 
     theta = np.asarray(diagonal)
@@ -168,9 +211,10 @@ def _root(diagonal: list[float], off: list[float], log_tau: float) -> tuple[floa
     top = float(theta[-1])
     scale = float(max(np.max(np.abs(theta)), max(off)))
     rounding = 10 * len(diagonal) * EPS * scale
-    if off[-1] <= rounding or scale == 0.0:
-        return top + rounding, top  # an invariant subspace that the start, almost surely, is not orthogonal to
-    target = float(np.sum(np.log(off))) - log_tau
+    if whole or scale == 0.0:
+        return top + rounding, top
+    # An off-diagonal below rounding is not known to be smaller than that.
+    target = float(np.sum(np.log(np.maximum(off, rounding)))) - log_tau
     # In x = ln(t − top) the left side is increasing, below the target at −∞ and above it at target/k.
     low, high = math.log(scale) - 80.0, max(target / len(diagonal), math.log(scale) - 79.0)
     rest = top - theta

@@ -75,9 +75,20 @@ class Certificate:
             gap = float.fromhex(document["gap"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"from_json: this is no certificate ({error}).") from None
-        if certificate.kind not in ("none", "proven", "probable") or gap != certificate.gap:
-            raise ValueError("from_json: the certificate contradicts itself (kind, or gap against value and bound).")
+        if gap != certificate.gap or not certificate.sensible():
+            raise ValueError(
+                "from_json: the certificate contradicts itself (kind, failure, or gap against value and bound)."
+            )
         return certificate
+
+    def sensible(self) -> bool:
+        """Finite numbers, a known kind, and a failure probability that goes with it."""
+        if self.kind == "none":
+            return math.isfinite(self.value)
+        finite = all(math.isfinite(x) for x in (self.value, self.lower_bound, self.feasibility))
+        return finite and (
+            self.failure == 0.0 if self.kind == "proven" else self.kind == "probable" and 0 < self.failure < 1
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +97,7 @@ class Candidate:
 
     value: float
     slope: Any
-    image: Any
+    image: Any  # None for a bare slope, which is a dual point only for losses with a conjugate
 
     @classmethod
     def of(cls, point: Point) -> Candidate:
@@ -110,11 +121,11 @@ class LowerBound:
 
 def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[float, float]:
     """The best of −ℓ*(c·y) − c·top over c ≥ 0 less a margin for rounding, and its c; ``top`` bounds λ_max(−𝒜*y)."""
-    if not hasattr(problem.objective, "conjugate"):
+    conjugate = _conjugate(problem, candidate)
+    if conjugate is None:
         pairing = problem.lifted.pair(candidate.slope, candidate.image)
         rounding = _rounding(candidate.slope) * (abs(candidate.value) + abs(pairing) + abs(top))
         return candidate.value - pairing - top - rounding, 1.0
-    conjugate = problem.objective.conjugate(candidate.slope)
     if conjugate.quadratic is not None:
         linear, bend = conjugate.quadratic
         pull = linear + top
@@ -122,9 +133,24 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
     else:
         c = _best_scale(conjugate, top)
     if c == 0.0:
-        return 0.0, 0.0  # ℓ*(0) = −min ℓ = 0: every loss here is non-negative
+        return -conjugate.at(0.0), 0.0  # −ℓ*(0) = min ℓ, whatever the constraint
     rounding = _rounding(candidate.slope) * (max(c, c * c) * conjugate.size + c * abs(top))
     return -conjugate.at(c) - c * top - rounding, c
+
+
+def _conjugate(problem: Problem, candidate: Candidate) -> Any:
+    """ℓ* along the slope, or None when the objective has none, or has one that is not that of its own loss.
+
+    Fenchel's equality ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z is what a true conjugate satisfies.
+    """
+    if not hasattr(problem.objective, "conjugate"):
+        return None
+    conjugate = problem.objective.conjugate(candidate.slope)
+    if candidate.image is None:
+        return conjugate
+    pairing = problem.lifted.pair(candidate.slope, candidate.image)
+    off = abs(candidate.value + conjugate.at(1.0) - pairing)
+    return conjugate if off <= 1e-7 * (abs(candidate.value) + abs(pairing) + conjugate.size) else None
 
 
 def _best_scale(conjugate: Any, top: float) -> float:
@@ -201,7 +227,8 @@ class Certifier:
         self.count, self.products = 0, 0.0
         self.dual: Any = None  # the slope that the best bound came from
         self.average: Any = None  # of the images so far: often the better dual point
-        self._averages = average
+        self.contradicted = False  # a "lower bound" above a value: no convex function has that
+        self._averages = average and hasattr(problem.objective, "conjugate")  # else no bare slope can be verified
         self._last_cost, self._last_seen = 0.0, -math.inf
 
     def follow(self, point: Point, t: int) -> None:
@@ -242,11 +269,19 @@ class Certifier:
         self._last_seen += found.products
         if found.value > self.bound:
             self.bound, self.kind, self.dual = found.value, found.kind, found.candidate.slope
+        self.confront(point.value)
         return found.products
+
+    def confront(self, value: float) -> bool:
+        """Whether the bound lies above a value that was seen; it is then withdrawn, and nothing counts as certified."""
+        if contradicts(self.bound, value):
+            self.contradicted = True
+            self.bound, self.kind, self.dual = -math.inf, "none", None
+        return self.contradicted
 
     def certificate(self, best: Point, X: Factors) -> Certificate:
         own = self.dual is best.slope or self.dual is None
-        kept = isinstance(self.dual, np.ndarray)
+        kept = isinstance(self.dual, np.ndarray) and hasattr(self.problem.objective, "conjugate")
         return Certificate(
             kind=self.kind,
             failure=0.0 if self.kind == "proven" else self.failure,
@@ -263,6 +298,7 @@ class Certifier:
         flat = {
             "lower_bound": self.bound,
             "kind": self.kind,
+            "failure": self.failure,
             "certified": self.count,
             "certifying": self.products,
             "certifier": json.dumps(self.rng.bit_generator.state),
@@ -277,7 +313,16 @@ class Certifier:
         self.count, self.products = int(state["certified"]), float(state["certifying"])
         self._last_cost, self._last_seen = float(state["last_cost"]), float(state["last_seen"])
         self.rng.bit_generator.state = json.loads(state["certifier"])
-        self.dual, self.average = state.get("dual"), state.get("average")
+        self.failure = max(self.failure, float(state["failure"]))  # what the earlier bounds were worth
+        self.average = state.get("average")
+        self.dual = state.get("dual", None if self.kind == "none" else "not kept")
+        if not hasattr(self.problem.objective, "parts"):  # a user's own function cannot be recognised for certain
+            self.bound, self.kind, self.dual, self.average = -math.inf, "none", None, None
+
+
+def contradicts(bound: float, value: float) -> bool:
+    """A lower bound above a value means that the function is not convex, or its gradient is not its gradient."""
+    return bound > value + 1e-9 * max(abs(bound), abs(value)) + 1e-300
 
 
 def _tenth(pairing: float, ritz: float) -> float:

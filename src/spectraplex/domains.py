@@ -337,6 +337,8 @@ def _dimension(owner: str, name: str, value: Any) -> int:
 
 
 def _size(owner: str, name: str, value: Any) -> float:
+    if isinstance(value, str | bytes | bool):
+        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
     try:
         number = float(value)
     except (TypeError, ValueError):

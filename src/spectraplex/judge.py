@@ -12,6 +12,7 @@ from .arrays import Array, dagger
 from .certificate import (
     Candidate,
     Certificate,
+    contradicts,
     data_fingerprint,
     dual_value,
     factors_fingerprint,
@@ -48,9 +49,16 @@ def certify(
     point = problem.point(_atoms(problem, factors))
     rng = np.random.default_rng(seed)
     most = float(problem.domain.dimension + 10) if products is None else products
+    if not 0 < failure < 1:
+        raise ValueError(f"certify: failure is a probability between 0 and 1, got {failure!r}.")
     found = lower_bound(
         problem, [Candidate.of(point)], point.value, failure=failure, rng=rng, share=0.02, products=most
     )
+    if contradicts(found.value, point.value):
+        raise ValueError(
+            f"certify: a lower bound of {found.value:.10g} came out above the value {point.value:.10g}: the objective "
+            "is not convex, or its gradient is wrong; run spectraplex.check on it."
+        )
     return Certificate(
         kind=found.kind,
         failure=found.failure,
@@ -82,6 +90,12 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     """
     if isinstance(certificate, str):
         certificate = Certificate.from_json(certificate)
+    if not isinstance(certificate, Certificate):
+        raise TypeError(
+            f"verify: the first argument must be a Certificate or its JSON, got {type(certificate).__name__}."
+        )
+    if not certificate.sensible():
+        return Verification(("document: its kind, failure and numbers do not go together.",))
     X = load(X) if isinstance(X, str | os.PathLike) else X
     if certificate.kind == "none":
         return Verification(("nothing was certified.",))
@@ -92,8 +106,7 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     if certificate.factors != mark:
         wrong.append("factors: X is not the matrix that was certified.")
     point = problem.point(_atoms(problem, factors))
-    scale = max(abs(certificate.value), abs(point.value))
-    if not abs(point.value - certificate.value) <= 1e-9 * scale:
+    if not abs(point.value - certificate.value) <= 1e-9 * abs(point.value) + 1e-300:
         wrong.append(f"value: it is {point.value:.10g}, not {certificate.value:.10g}.")
     if not np.isclose(outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * _size(problem)):
         wrong.append(f"feasibility: X lies {outside:.3g} outside, not {certificate.feasibility:.3g}.")
@@ -101,15 +114,27 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     return Verification(tuple(wrong))
 
 
+_NO_DUAL = (
+    "dual: the slope that the bound was built from is not here; verify with the result that has it, or certify anew."
+)
+
+
+def _fits(problem: Problem, slope: Any, like: Any) -> bool:
+    """Whether a kept array can be a dual point of this problem at all."""
+    if not (isinstance(slope, np.ndarray) and isinstance(like, np.ndarray) and hasattr(problem.objective, "conjugate")):
+        return False
+    return slope.dtype == like.dtype and slope.shape == like.shape and bool(np.isfinite(slope).all())
+
+
 def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Point, failure: float) -> list[str]:
     """Sharpen our own bound, from a fresh random start, until it reaches what is claimed or cannot."""
     candidate = Candidate.of(point)
     if certificate.dual != "slope":
-        slope = X.state.get("dual") if isinstance(X, Result) else None
-        if slope is None or fingerprint(slope) != certificate.dual:
-            return ["dual: the slope that the bound was built from is not there; verify with the result that keeps it."]
-        candidate = Candidate(point.value, slope, point.image)
-    slack = 1e-9 * max(abs(certificate.value), abs(certificate.lower_bound))
+        slope: Any = X.state.get("dual") if isinstance(X, Result) else None
+        if not _fits(problem, slope, point.slope) or fingerprint(slope) != certificate.dual:
+            return [_NO_DUAL]
+        candidate = Candidate(point.value, slope, None)
+    slack = 1e-12 * max(abs(point.value), abs(certificate.lower_bound))
 
     def accuracy(ritz: float) -> float:
         reached, c = dual_value(problem, candidate, ritz)
@@ -121,6 +146,7 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
         accuracy=accuracy,
         relative=1e-14,
         products=float(problem.domain.dimension + 10),
+        kind="proven" if certificate.kind == "proven" else None,
     )
     ours = dual_value(problem, candidate, bound.value)[0]
     if ours >= certificate.lower_bound - slack:
@@ -142,11 +168,14 @@ def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:
     if isinstance(X, Result):
         X = X.X
     hermitian = problem.domain.hermitian
+    if hasattr(X, "toarray"):
+        raise TypeError("certify: X is a sparse matrix; pass X.toarray(), or its factors.")
+    X = np.asarray(X) if isinstance(X, list | np.matrix) else X
     if isinstance(X, np.ndarray):
         mark = fingerprint(X)
         X = _of_dense(problem, X)
     else:
-        X = as_factors(X, "certify")
+        X = as_factors(X, "certify: X")
         mark = factors_fingerprint(X)
     U, s, V = (np.asarray(part) for part in X.triple())
     m, n = problem.domain.shape
@@ -162,6 +191,8 @@ def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:
         )
     if not all(np.isfinite(part).all() for part in (U, s, V)):
         raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
+    if s.dtype.kind == "c":
+        raise TypeError("certify: X has complex weights; they are real.")
     if problem.dtype == "float64" and np.result_type(U, V).kind == "c":
         raise TypeError("certify: X is complex, but the problem is real.")
     if hermitian and not isinstance(X, Symmetric):
@@ -169,7 +200,7 @@ def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:
             "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
         )
     inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
-    if outside > _SLIGHTLY * _size(problem):
+    if not outside <= _SLIGHTLY * _size(problem):
         raise ValueError(
             f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
             "project it first."
@@ -184,6 +215,7 @@ def _of_dense(problem: Problem, X: Array) -> Factors:
         )
     if not np.isfinite(X).all():
         raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
+    X = X.astype(np.complex128 if X.dtype.kind == "c" else np.float64)
     if not problem.domain.hermitian:
         U, s, Vh = np.linalg.svd(X, full_matrices=False)
         return Rectangular(U, s, dagger(Vh))
@@ -202,7 +234,9 @@ def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors,
         factors = Symmetric(U[:, norms > 0] / norms[norms > 0], (s * norms**2)[norms > 0])
         total, square = factors.trace, float(np.linalg.norm(_small(factors)))
         if isinstance(domain, Spectrahedron) or total > domain.trace:
-            scale = domain.trace / total if total > 0 else np.inf
+            if total == 0:
+                raise ValueError(f"certify: X is zero, but {domain} asks for a trace of {domain.trace:g}.")
+            scale = domain.trace / total
             outside = abs(1.0 - scale) * square
             if outside <= 1e-14 * domain.trace:
                 outside = 0.0

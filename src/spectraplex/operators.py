@@ -6,13 +6,13 @@ Hermitian operator on the unit spectrahedron that the methods see; ``Shifted`` a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import numpy as np
 
-from .arrays import Array, Pattern, dagger
+from .arrays import EPS, Array, Pattern, dagger
 
 
 class Operator(Protocol):
@@ -37,7 +37,11 @@ class Sparse:
     pattern: Pattern
     data: Array
     hermitian: bool = False
+    blur: Callable[[], float] | None = None
     _flipped: list[tuple[Pattern, Array]] = field(default_factory=list, repr=False)
+
+    def noise(self) -> float:
+        return 0.0 if self.blur is None else self.blur()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,10 +79,14 @@ class Sparse:
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """An ordinary matrix."""
+    """An ordinary matrix; ``blur`` bounds the rounding error it was summed with, where that is not its own."""
 
     matrix: Array
     hermitian: bool = False
+    blur: Callable[[], float] | None = None
+
+    def noise(self) -> float:
+        return 0.0 if self.blur is None else self.blur()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -118,6 +126,10 @@ class LowRank:
     def dtype(self) -> str:
         return np.result_type(self.U, self.V).name
 
+    def noise(self) -> float:
+        sizes = np.abs(self.s) * np.linalg.norm(self.U, axis=0) * np.linalg.norm(self.V, axis=0)
+        return 4 * EPS * self.s.size * float(sizes.sum())
+
     def matmat(self, V: Array) -> Array:
         return cast(Array, (self.U * self.s) @ (dagger(self.V) @ V))
 
@@ -150,6 +162,10 @@ class Sum:
     @property
     def hermitian(self) -> bool:
         return all(term.hermitian for term in self.terms)
+
+    def noise(self) -> float:
+        own = (term.noise() for term in self.terms if hasattr(term, "noise"))
+        return float(sum(abs(c) * each for c, each in zip(self.coefficients, own, strict=False)))
 
     def matmat(self, V: Array) -> Array:
         return self._total(term.matmat(V) for term in self.terms)
@@ -224,6 +240,9 @@ class Lifted:
         out = np.zeros((self.dimension, width), image.dtype)
         out[self.left] = image
         return out
+
+    def noise(self) -> float:
+        return abs(self.scale) * float(self.inside.noise()) if hasattr(self.inside, "noise") else 0.0
 
     def matmat(self, V: Array) -> Array:
         if not self.bipartite:

@@ -70,8 +70,8 @@ def solve(
         observers = tuple(observers)
     except TypeError:
         observers = (None,)
-    if not all(callable(observer) for observer in observers):
-        raise TypeError("solve: observers must be a list of functions observer(record, point).")
+    if not all(callable(observer) and not isinstance(observer, type) for observer in observers):
+        raise TypeError("solve: observers must be a list of functions observer(record, point), e.g. [Progress()].")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"solve: seed must be a whole number ≥ 0, got {seed!r}.")
     method = resolve(method)
@@ -139,6 +139,7 @@ class _Run:
             try:
                 if status not in (Status.GAP, Status.FLOOR) and self.best is not None:
                     self.products += self.certifier.certify(self.best, 0.3 * self.products + 100.0)
+                    status = Status.INCONSISTENT if self.certifier.confront(self.best.value) else status
                     last = self.trace[-1]  # the products of this are not the method's
                     gap = max(last.value - self.certifier.bound, 0.0)
                     self.trace.replace_last(replace(last, gap=gap, lower_bound=self.certifier.bound))
@@ -149,7 +150,11 @@ class _Run:
     def _begin(self, start: Any) -> bool:
         """The first point; True when an earlier run simply goes on."""
         if isinstance(start, Result):
-            if self._resume(start):
+            try:
+                resumed = self._resume(start)
+            except KeyError as missing:
+                raise ValueError(f"solve: start is a damaged result, its state lacks {missing}.") from None
+            if resumed:
                 return True
             start = start.X
         problem = self.problem
@@ -221,6 +226,8 @@ class _Run:
         for observer in self.observers:
             if observer(record, self.point) is False:
                 return Status.OBSERVER
+        if self.certifier.confront(self.best.value):
+            return Status.INCONSISTENT
         value = self.best.value
         verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0))
         if verdict is not None:

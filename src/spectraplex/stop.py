@@ -24,7 +24,7 @@ class Status(Enum):
     INTERRUPTED = "Interrupted; the best point so far is returned, and solve(…, start=result) goes on from it."
     NOT_FINITE = "The objective returned NaN or infinity; the last good point is returned. Run spectraplex.check on it."
     INCONSISTENT = (
-        "The image carried along no longer agrees with 𝒜(X): the objective's measure and combine are not linear. "
+        "The objective contradicts itself: its image is not linear, it is not convex, or its gradient is wrong. "
         "Run spectraplex.check on it."
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Pattern, dagger, inner
+from ..factors import Rectangular
 from ..linesearch import Quadratic
 from ..operators import Dense, LowRank, Operator, Sparse, Sum
 from .losses import Conjugate, Squared
@@ -95,7 +96,10 @@ class Distance:
             return a * z + b * w
         U, V = np.concatenate([z.U, w.U], axis=1), np.concatenate([z.V, w.V], axis=1)
         square = a * a * z.square + 2 * a * b * _inner(z, w) + b * b * w.square
-        return Factored(U, np.concatenate([a * z.s, b * w.s]), V, square, a * z.match + b * w.match)
+        s = np.concatenate([a * z.s, b * w.s])
+        if s.size > 48 + min(self.shape) // 2:  # directions hold X itself, so columns would double at every step
+            U, s, V = Rectangular(U, s, V).svd()
+        return Factored(U, s, V, square, a * z.match + b * w.match)
 
     def evaluate(self, z: Any) -> tuple[float, Any]:
         if self.sparse is None:

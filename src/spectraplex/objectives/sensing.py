@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..arrays import Array, Pattern, dagger, inner
+from ..arrays import EPS, Array, Pattern, dagger, inner
 from ..linesearch import Curve
 from ..operators import Dense, LowRank, Operator, Sparse
 from .losses import Conjugate, Squared
@@ -172,7 +172,10 @@ class Stack:
         return cast(Array, (self._flat.conj() @ G.dense().reshape(-1)).real)
 
     def adjoint(self, y: Array) -> Dense:
-        return Dense((y @ self._flat).reshape(self.shape), hermitian=self._hermitian)
+        def blur() -> float:
+            return 2 * EPS * self.count * float(np.linalg.norm(np.abs(y) @ np.abs(self._flat)))
+
+        return Dense((y @ self._flat).reshape(self.shape), self._hermitian, blur)
 
     def gram(self) -> Array:
         return cast(Array, (self._flat.conj() @ self._flat.T).real)
@@ -236,7 +239,10 @@ class Sparses:
         return np.asarray((self.table.conj().T @ entries).real)
 
     def adjoint(self, y: Array) -> Sparse:
-        return Sparse(self.pattern, np.ascontiguousarray(self.table @ y), hermitian=self._hermitian)
+        def blur() -> float:
+            return 2 * EPS * self.count * float(np.linalg.norm(abs(self.table) @ np.abs(y)))
+
+        return Sparse(self.pattern, np.ascontiguousarray(self.table @ y), self._hermitian, blur)
 
     def gram(self) -> Array:
         return np.asarray((self.table.conj().T @ self.table).toarray().real)
