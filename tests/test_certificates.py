@@ -12,6 +12,7 @@ from problems import PROBLEMS, normal, orthonormal, random_known
 from spectraplex import certificate as room
 from spectraplex.bounds import upper_bound
 from spectraplex.certificate import Candidate, dual_value, lower_bound
+from spectraplex.fingerprint import fingerprint
 from spectraplex.operators import Dense, Lifted
 
 # ------------------------------------------------------------------------------------------- brackets, and the control
@@ -364,13 +365,13 @@ def test_a_forged_dual_is_refused():
     result = sx.solve(own.problem, "cg", sx.Stop(max_steps=5))
     zero = np.zeros(own.problem.objective.shape)
     result.state["dual"] = zero
-    forged = replace(result.certificate, dual=room.fingerprint(zero), lower_bound=result.value - 1e-6)
+    forged = replace(result.certificate, dual=fingerprint(zero), lower_bound=result.value - 1e-6)
     assert not sx.verify(forged, own.problem, result)
     problem = sx.Problem(sx.Completion([0, 1, 2], [0, 1, 2], [5.0, 3.0, 4.0], (3, 3)), sx.NuclearBall((3, 3), 5.0))
     result = sx.solve(problem, "cg", sx.Stop(max_steps=5))
     for fake in (np.array([-123, -110, -90], np.int8), np.full(3, np.nan), np.ones(2)):
         result.state["dual"] = fake
-        forged = replace(result.certificate, dual=room.fingerprint(fake), lower_bound=1e5)
+        forged = replace(result.certificate, dual=fingerprint(fake), lower_bound=1e5)
         assert "dual:" in str(sx.verify(forged, problem, result))
 
 
@@ -459,8 +460,6 @@ def test_a_bound_above_a_value_is_called_a_contradiction():
         if result.status is sx.Status.INCONSISTENT:
             noticed += 1
             assert result.certificate.kind == "none" and "check" in result.status.value
-            with pytest.raises(ValueError, match="not convex"):
-                sx.certify(problem, result.X)
     assert noticed > 0
 
 

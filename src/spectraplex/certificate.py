@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from ._version import __version__
-from .arrays import EPS, random_unit
+from .arrays import EPS
 from .eigen import leading, upper_bound
-from .factors import Factors, Symmetric
-from .linesearch import NotFinite
+from .factors import Factors
+from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
 from .problem import Point, Problem
 
 
@@ -328,40 +328,3 @@ def contradicts(bound: float, value: float) -> bool:
 def _tenth(pairing: float, ritz: float) -> float:
     """A tenth of the gap that a Ritz value shows: enough to compare candidates."""
     return 0.1 * max(ritz + pairing, 0.0)
-
-
-def fingerprint(*parts: Any) -> str:
-    """SHA-256 of arrays (shape, type, bytes) and strings."""
-    import hashlib
-
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, str):
-            digest.update(part.encode())
-        else:
-            array = np.ascontiguousarray(part)
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(array.data if array.size else b"")
-        digest.update(b"\x00")
-    return digest.hexdigest()
-
-
-def factors_fingerprint(X: Factors) -> str:
-    return fingerprint(*X.triple()[: 2 if isinstance(X, Symmetric) else 3])
-
-
-def data_fingerprint(problem: Problem) -> str:
-    """Of everything the problem depends on; a user's own function is known by its values at two fixed matrices."""
-    objective = problem.objective
-    if hasattr(objective, "parts"):
-        return fingerprint(repr(problem.domain), *objective.parts())
-    rng = np.random.default_rng(0)
-    seen: list[Any] = [repr(problem.domain), repr(objective)]
-    for _ in range(2):
-        vector = random_unit(problem.domain.dimension, problem.dtype, rng)
-        atoms = problem.domain.start(problem.dtype, rng).blend(vector, 0.5)
-        try:
-            seen.append(float(problem.point(atoms).value).hex())
-        except NotFinite:
-            seen.append("not finite")
-    return fingerprint(*seen)

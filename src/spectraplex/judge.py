@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, dagger
-from .certificate import (
-    Candidate,
-    Certificate,
-    contradicts,
-    data_fingerprint,
-    dual_value,
-    factors_fingerprint,
-    fingerprint,
-    lower_bound,
-)
+from .certificate import Candidate, Certificate, contradicts, dual_value, lower_bound
 from .domains import NuclearBall, Spectrahedron, capped
 from .eigen import upper_bound
 from .factors import Factors, Rectangular, Symmetric, as_factors
+from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
 from .problem import Point, Problem
 from .result import Result, load
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .certificate import Certifier, data_fingerprint
+from .certificate import Certifier
 from .factors import as_factors
+from .fingerprint import data_fingerprint
 from .linesearch import NotFinite
 from .methods import resolve
 from .objectives.distance import Factored
