@@ -64,7 +64,7 @@ def solve(
         raise TypeError(f"solve: the first argument must be a Problem, got {type(problem).__name__}.")
     stop = Stop(relative_gap=1e-3) if stop is None else stop
     if not isinstance(stop, Stop):
-        raise TypeError(f"solve: stop must be a Stop, got {type(stop).__name__}.")
+        raise TypeError(f"solve: stop must be a Stop such as Stop(relative_gap=0.01), got {type(stop).__name__}.")
     if not isinstance(failure, Real) or not 0 < failure < 1:
         raise ValueError(f"solve: failure is a probability between 0 and 1, got {failure!r}.")
     try:
