@@ -17,7 +17,7 @@ COLUMNS = ("f − g", "scaled", "best of 40", "t⁴ average", "extrapolated")
 
 def shown(task: sx.Problem, slope: np.ndarray, image: np.ndarray, scaled: bool) -> float:
     """The lower bound from one slope, with the leading eigenvalue computed to rounding level."""
-    candidate = Candidate(task.objective.evaluate(image)[0], slope, image)
+    candidate = Candidate(task.objective.evaluate(image)[0], slope, None)  # a bare dual point
     top = leading(
         task.lifted.gradient(slope, -1.0), rng=np.random.default_rng(0), accuracy=1e-9 * abs(candidate.value)
     ).value

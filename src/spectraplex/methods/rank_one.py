@@ -26,7 +26,7 @@ from ..operators import Lifted, Shifted
 from ..problem import Point, Problem, Step
 from .oracle import Direction, base, begin, difference, find, tidy, worst
 
-_SHARE = 0.4  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
+_SHARE = 0.5  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
 _FADE = 0.7  # share of the old curvature kept at each step
 
 
