@@ -37,7 +37,7 @@ U3, HALVES = np.eye(3)[:, :2], np.array([0.5, 0.5])
     ),
     ("no method", solved(method=3), TypeError, r"method must be a name \(hybrid.* or have init and step, got int"),
     ("a class as method", solved(method=sx.Pairwise), TypeError, "method must be "),
-    ("no stop", solved(stop=100), TypeError, "stop must be a Stop, got int"),
+    ("no stop", solved(stop=100), TypeError, r"stop must be a Stop such as .*, got int"),
     ("failure of zero", solved(failure=0.0), ValueError, "failure is a probability between 0 and 1, got 0.0"),
     ("failure of one", solved(failure=1), ValueError, "failure is a probability between 0 and 1, got 1"),
     ("failure nan", solved(failure=NAN), ValueError, "failure is a probability between 0 and 1, got nan"),
