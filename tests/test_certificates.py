@@ -107,13 +107,12 @@ def test_conjugates_are_the_suprema_they_claim_to_be(loss, weighted):
         weights = [float(rng.uniform(0.5, 2))] if weighted else None
         f = sx.Completion([0], [0], [value], (1, 1), loss, delta=0.7, weights=weights)
         slope = f.evaluate(np.array([float(rng.uniform(-2, 2))]))[1]
-        losses = np.array([f.loss.evaluate(np.array([t]), f.values, f.weights)[0] for t in z[::2400]])
         fine = f.loss.evaluate
         conjugate = f.conjugate(slope)
         for c in (0.3, 0.9):
             best = max(c * slope[0] * t - fine(np.array([t]), f.values, f.weights)[0] for t in z[::40])
             assert conjugate.at(c) == pytest.approx(best, abs=2e-4)
-        assert conjugate.limit >= 1.0 and losses.size
+        assert conjugate.limit >= 1.0
 
 
 def test_scaling_never_hurts():

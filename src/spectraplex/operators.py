@@ -164,8 +164,8 @@ class Sum:
         return all(term.hermitian for term in self.terms)
 
     def noise(self) -> float:
-        own = (term.noise() for term in self.terms if hasattr(term, "noise"))
-        return float(sum(abs(c) * each for c, each in zip(self.coefficients, own, strict=False)))
+        own = (getattr(term, "noise", float)() for term in self.terms)  # float() is zero
+        return float(sum(abs(c) * each for c, each in zip(self.coefficients, own, strict=True)))
 
     def matmat(self, V: Array) -> Array:
         return self._total(term.matmat(V) for term in self.terms)

@@ -28,14 +28,13 @@ from ..problem import Point, Problem, Step
 from .oracle import base, begin
 
 _HISTORY = 8  # pairs kept by the quasi-Newton method
-_LEAST, _LEAST_GROWING, _MOST = 3, 15, 40  # inner iterations of one descent: fewest, while growing, most
+_LEAST, _GROWING, _MOST = 3, 15, 40  # inner iterations of one descent: fewest, while growing, most
 _FADING = 0.02  # a descent ends when its last iterations brought less than this share of what it brought in all
 _DROPPED = 1e-11  # weights up to here are not worth a column
 
 
 @dataclass(frozen=True, eq=False)
 class HybridMemory:
-    t: int
     block: int
     guess: Array
 
@@ -58,7 +57,7 @@ class Hybrid:
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         point, guess, step = begin(problem, point, rng)
-        return point, HybridMemory(1, max(2, self.block), guess[:, None]), step
+        return point, HybridMemory(max(2, self.block), guess[:, None]), step
 
     def step(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
@@ -66,10 +65,10 @@ class Hybrid:
         before = len(point.atoms)
         point, block, guess, size, spent, gap = self._escape(problem, point, memory, rng)
         growing = len(point.atoms) > 1.3 * before  # not yet worth polishing: the right columns are still missing
-        Y, products = _descend(problem, point, _LEAST_GROWING if growing else _MOST)
+        Y, products = _descend(problem, point, _GROWING if growing else _MOST)
         compressed = _compress(problem, Y)
         new = compressed if compressed.value <= point.value else point
-        return new, HybridMemory(memory.t + 1, block, guess), Step("hybrid", size, spent + products, gap)
+        return new, HybridMemory(block, guess), Step("hybrid", size, spent + products, gap)
 
     def _escape(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
