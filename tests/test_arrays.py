@@ -166,7 +166,7 @@ def test_results_do_not_depend_on_the_number_of_threads(large, k, restore_thread
         sx.set_threads(threads)
         for one, many in zip(alone, everything(pattern, data, k), strict=True):
             np.testing.assert_array_equal(one, many)
-    assert len(shared) == 16 and min(shared) > 1  # all eight sweeps, twice
+    assert len(shared) == 18 and min(shared) > 1  # all nine sweeps, twice
 
 
 def test_several_python_threads_may_call_at_once(large, restore_threads):

@@ -70,16 +70,34 @@ def sample_vector(low, high, indptr, indices, u, v, out):  # type: ignore[no-unt
 
 
 @compiled
-def sample_block(low, high, indptr, indices, U, V, out):  # type: ignore[no-untyped-def]
-    """out[e] = Σ_k U[r, k] conj(V[c, k]) at every stored entry e = (r, c)."""
+def sample_block(low, high, indptr, indices, U, s, V, out):  # type: ignore[no-untyped-def]
+    """out[e] = Σ_k U[r, k] s[k] conj(V[c, k]) at every stored entry e = (r, c), four entries at a time.
+
+    Factors may be stored in single precision; every sum is in double.
+    """
     columns = np.uint64(U.shape[1])
+    left = np.empty(columns, out.dtype)
     for row in range(low, high):
-        for entry in range(indptr[row], indptr[row + np.uint64(1)]):
-            column = indices[entry]
-            total = out.dtype.type(0)
+        for k in range(columns):
+            left[k] = s[k] * U[row, k]
+        first, last = indptr[row], indptr[row + np.uint64(1)]
+        whole = first + (last - first) // np.uint64(4) * np.uint64(4)
+        for e in range(first, whole, np.uint64(4)):
+            p, q = indices[e], indices[e + np.uint64(1)]
+            r, t = indices[e + np.uint64(2)], indices[e + np.uint64(3)]
+            a = b = c = d = out.dtype.type(0)
             for k in range(columns):
-                total += U[row, k] * np.conj(V[column, k])
-            out[entry] = total
+                u = left[k]
+                a += u * np.conj(V[p, k])
+                b += u * np.conj(V[q, k])
+                c += u * np.conj(V[r, k])
+                d += u * np.conj(V[t, k])
+            out[e], out[e + np.uint64(1)], out[e + np.uint64(2)], out[e + np.uint64(3)] = a, b, c, d
+        for e in range(whole, last):
+            p, a = indices[e], out.dtype.type(0)
+            for k in range(columns):
+                a += left[k] * np.conj(V[p, k])
+            out[e] = a
 
 
 @compiled
@@ -92,10 +110,32 @@ def score_block(low, high, indptr, indices, data, P, Q, columns, work, out):  # 
 
 
 @compiled
-def gather(order, data, out):  # type: ignore[no-untyped-def]
+def gather(low, high, order, data, out):  # type: ignore[no-untyped-def]
     """out[e] = conj(data[order[e]])."""
-    for entry in range(np.uint64(order.size)):
+    for entry in range(low, high):
         out[entry] = np.conj(data[order[entry]])
+
+
+@compiled
+def squared(low, high, z, target, slope):  # type: ignore[no-untyped-def]
+    """slope = z − target; returns ½Σ|slope|²."""
+    value = 0.0
+    for e in range(low, high):
+        r = z[e] - target[e]
+        slope[e] = r
+        value += 0.5 * (np.conj(r) * r).real
+    return value
+
+
+@compiled
+def squared_weighted(low, high, z, target, weights, slope):  # type: ignore[no-untyped-def]
+    """The same with weights."""
+    value = 0.0
+    for e in range(low, high):
+        r, weight = z[e] - target[e], weights[e]
+        slope[e] = weight * r
+        value += 0.5 * weight * (np.conj(r) * r).real
+    return value
 
 
 @compiled
@@ -127,3 +167,84 @@ def line_squared_weighted(low, high, z, target, weights, dz):  # type: ignore[no
         slope += weight * (np.conj(r) * step).real
         bend += weight * (np.conj(step) * step).real
     return value, slope, bend
+
+
+# The three passes of a quasi-Newton step over flat arrays, in blocks that stay in the first-level cache: every array is
+# read once a pass. History and scaling are kept in single precision, sums are in double.
+
+_BLOCK = np.uint64(1024)
+
+
+@compiled
+def quasi_back(low, high, g, T, slots, a, scaling, out, dots):  # type: ignore[no-untyped-def]
+    """out = scaling·(g − Σ aᵢTᵢ); dotsᵢ = ⟨Tᵢ, out⟩."""
+    held = np.empty(_BLOCK, np.float64)
+    for start in range(low, high, _BLOCK):
+        size = min(_BLOCK, high - start)
+        for e in range(size):
+            held[e] = g[start + e]
+        for i in range(slots.size):
+            row, factor = T[slots[i]], a[i]
+            for e in range(size):
+                held[e] -= factor * row[start + e]
+        for e in range(size):
+            held[e] *= scaling[start + e]
+            out[start + e] = held[e]
+        for i in range(slots.size):
+            row, total = T[slots[i]], 0.0
+            for e in range(size):
+                total += row[start + e] * held[e]
+            dots[i] += total
+
+
+@compiled
+def quasi_forth(low, high, r, factor, S, slots, c, g, Y, d, ahead):  # type: ignore[no-untyped-def]
+    """d = −(factor·r + Σ cᵢSᵢ), ahead = Y + d; returns ⟨d, g⟩, ‖d‖² and ‖ahead‖²."""
+    held = np.empty(_BLOCK, np.float64)
+    fall, length, norm = 0.0, 0.0, 0.0
+    for start in range(low, high, _BLOCK):
+        size = min(_BLOCK, high - start)
+        for e in range(size):
+            held[e] = -factor * r[start + e]
+        for i in range(slots.size):
+            row, each = S[slots[i]], c[i]
+            for e in range(size):
+                held[e] -= each * row[start + e]
+        for e in range(size):
+            d[start + e] = held[e]
+            step = np.float64(d[start + e])
+            fall += step * g[start + e]
+            length += step * step
+            ahead[start + e] = Y[start + e] + step
+            norm += np.float64(ahead[start + e]) * ahead[start + e]
+    return fall, length, norm
+
+
+@compiled
+def quasi_turn(low, high, product, ahead, lean, factor, g, S, slots, d, scaling, t, dots):  # type: ignore[no-untyped-def]
+    """The new gradient factor·(product − lean·ahead) into g, its change into t.
+
+    dots: ⟨Sᵢ, g⟩ for every slot, then ⟨d, g⟩, ⟨d, t⟩, ⟨t, scaling·t⟩, ‖t‖².
+    """
+    count = slots.size
+    for start in range(low, high, _BLOCK):
+        size = min(_BLOCK, high - start)
+        along, bend, scaled, norm = 0.0, 0.0, 0.0, 0.0
+        for e in range(size):
+            new = factor * (product[start + e] - lean * ahead[start + e])
+            t[start + e] = new - g[start + e]
+            g[start + e] = new
+            turn, step = np.float64(t[start + e]), np.float64(d[start + e])
+            along += step * new
+            bend += step * turn
+            scaled += turn * turn * scaling[start + e]
+            norm += turn * turn
+        dots[count] += along
+        dots[count + 1] += bend
+        dots[count + 2] += scaled
+        dots[count + 3] += norm
+        for i in range(count):
+            row, total = S[slots[i]], 0.0
+            for e in range(size):
+                total += row[start + e] * np.float64(g[start + e])
+            dots[i] += total

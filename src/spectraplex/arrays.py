@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 #: The largest relative rounding error of one float64 operation, ×2.
 EPS = float(np.finfo(np.float64).eps)
-_CHUNK_ENTRIES = 1 << 15  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
+_CHUNK_ENTRIES = 1 << 14  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
 _SHORT = 20_000  # vectors up to this length stay with NumPy
 
 
@@ -99,8 +99,7 @@ def blend(a: float, z: Array, b: float, w: Array) -> Array:
     from . import _kernels
 
     out = np.empty(z.shape, np.result_type(z, w))
-    pieces = _pieces(z.size)
-    workers.run(lambda i: _kernels.blend(pieces[i], pieces[i + 1], a, z, b, w, out), pieces.size - 1, z.size)
+    in_pieces(z.size, lambda _, low, high: _kernels.blend(low, high, a, z, b, w, out))
     return out
 
 
@@ -113,18 +112,48 @@ def line_squared(z: Array, target: Array, weights: Array | None, dz: Array) -> t
         return 0.5 * inner(residual, pull), inner(pull, dz), inner(push, dz)
     from . import _kernels
 
-    pieces = _pieces(z.size)
-    sums = np.zeros((pieces.size - 1, 3))
+    sums = np.zeros((pieces_of(z.size), 3))
 
-    def job(i: int) -> None:
+    def job(i: int, low: Any, high: Any) -> None:
         if weights is None:
-            sums[i] = _kernels.line_squared(pieces[i], pieces[i + 1], z, target, dz)
+            sums[i] = _kernels.line_squared(low, high, z, target, dz)
         else:
-            sums[i] = _kernels.line_squared_weighted(pieces[i], pieces[i + 1], z, target, weights, dz)
+            sums[i] = _kernels.line_squared_weighted(low, high, z, target, weights, dz)
 
-    workers.run(job, pieces.size - 1, z.size)
+    in_pieces(z.size, job)
     value, slope, bend = sums.sum(axis=0)
     return float(value), float(slope), float(bend)
+
+
+def squared(z: Array, target: Array, weights: Array | None) -> tuple[float, Array]:
+    """½Σ w|z − target|² and its slope w·(z − target), in one pass."""
+    if z.size < _SHORT:
+        residual = z - target
+        slope = residual if weights is None else weights * residual
+        return 0.5 * inner(residual, slope), slope
+    from . import _kernels
+
+    slope, sums = np.empty(z.shape, np.result_type(z, target)), np.zeros(pieces_of(z.size))
+
+    def job(i: int, low: Any, high: Any) -> None:
+        if weights is None:
+            sums[i] = _kernels.squared(low, high, z, target, slope)
+        else:
+            sums[i] = _kernels.squared_weighted(low, high, z, target, weights, slope)
+
+    in_pieces(z.size, job)
+    return float(sums.sum()), slope
+
+
+def in_pieces(size: int, job: Callable[[int, Any, Any], None]) -> None:
+    """Run job(piece, low, high) over all of a long vector, on all cores when it pays; see ``pieces_of``."""
+    cuts = _pieces(size)
+    workers.run(lambda i: job(i, cuts[i], cuts[i + 1]), cuts.size - 1, size)
+
+
+def pieces_of(size: int) -> int:
+    """How many pieces ``in_pieces`` makes: the same whatever the number of threads, so sums over them are, too."""
+    return int(_pieces(size).size - 1)
 
 
 def _pieces(size: int) -> Array:
@@ -192,7 +221,7 @@ class Pattern:
 
         pattern, order = self.transposed
         out = np.empty_like(data)
-        _kernels.gather(order, data, out)
+        in_pieces(data.size, lambda _, low, high: _kernels.gather(low, high, order, data, out))
         return pattern, out
 
     def sweep(self, kernel: Callable[..., None], work: int, *arguments: Any) -> None:
@@ -207,33 +236,35 @@ class Pattern:
 
         workers.share(job, bounds.size - 1)
 
-    def multiply(self, data: Array, V: Array) -> Array:
-        """The sparse matrix with these entries times a vector or a block."""
+    def multiply(self, data: Array, V: Array, out: Array | None = None) -> Array:
+        """The sparse matrix with these entries times a vector or a block, summed in double precision."""
         from . import _kernels
 
-        dtype = np.result_type(data, V)
+        if out is None:
+            out = np.empty((self.shape[0], *V.shape[1:]), np.result_type(data, V, np.float64))
         if V.ndim == 1 or V.shape[1] == 1:
-            out = np.empty(self.shape[0], dtype)
-            self.sweep(_kernels.multiply_vector, self.size, data, np.ascontiguousarray(V.reshape(-1)), out)
-            return out.reshape((self.shape[0], *V.shape[1:]))
-        out = np.empty((self.shape[0], V.shape[1]), dtype)
-        block = np.ascontiguousarray(V)
-        self.sweep(_kernels.multiply_block, self.size * V.shape[1], data, block, np.uint64(V.shape[1]), out)
+            self.sweep(_kernels.multiply_vector, self.size, data, np.ascontiguousarray(V.reshape(-1)), out.reshape(-1))
+        else:
+            width = V.shape[1]
+            block = np.ascontiguousarray(V)
+            self.sweep(_kernels.multiply_block, self.size * width, data, block, np.uint64(width), out)
         return out
 
-    def sample(self, U: Array, V: Array) -> Array:
-        """The entries of U Vᴴ at these positions, without forming it."""
+    def sample(self, U: Array, V: Array, s: Array | None = None) -> Array:
+        """The entries of U diag(s) Vᴴ at these positions, without forming it; summed in double precision."""
         from . import _kernels
 
-        out = np.empty(self.size, np.result_type(U, V))
-        if U.shape[1] == 1:
-            u, v = np.ascontiguousarray(U[:, 0]), np.ascontiguousarray(V[:, 0])
-            self.sweep(_kernels.sample_vector, self.size, u, v, out)
-        elif U.shape[1] == 0:
+        out = np.empty(self.size, np.result_type(U, V, np.float64))
+        if U.shape[1] == 0:
             out[:] = 0
+            return out
+        s = np.ones(U.shape[1]) if s is None else s
+        if U.shape[1] == 1:
+            u, v = np.ascontiguousarray(s[0] * U[:, 0]), np.ascontiguousarray(V[:, 0])
+            self.sweep(_kernels.sample_vector, self.size, u, v, out)
         else:
             U, V = np.ascontiguousarray(U), np.ascontiguousarray(V)
-            self.sweep(_kernels.sample_block, self.size * U.shape[1], U, V, out)
+            self.sweep(_kernels.sample_block, self.size * U.shape[1], U, s, V, out)
         return out
 
     def scores(self, data: Array, P: Array, Q: Array, count: int) -> Array:

@@ -25,6 +25,9 @@ from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
 from .problem import Point, Problem
 
 
+_GUESS = 150.0  # products of a first certification, before one was seen
+
+
 @dataclass(frozen=True)
 class Certificate:
     """lower_bound ≤ f* ≤ value, with probability at least 1 − failure (zero when proven).
@@ -249,8 +252,10 @@ class Certifier:
         waited = products - self._last_seen
         if math.isnan(estimate) or estimate <= wanted:
             soon = waited >= 3.0 * self._last_cost
-        else:  # scaled and averaged dual points often show less than the estimate, which knows neither
-            soon = estimate <= 4.0 * wanted and waited >= 10.0 * self._last_cost
+        elif estimate <= 4.0 * wanted:  # scaled and averaged dual points often show less than the estimate knows
+            soon = waited >= 10.0 * self._last_cost
+        else:  # an estimate is that of the point before: a long step may have left it far behind
+            soon = estimate <= 100.0 * wanted and waited >= 20.0 * max(self._last_cost, _GUESS)
         self._last_seen = products if soon else self._last_seen
         return soon
 

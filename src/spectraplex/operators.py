@@ -51,14 +51,14 @@ class Sparse:
     def dtype(self) -> str:
         return self.data.dtype.name
 
-    def matmat(self, V: Array) -> Array:
-        return self.pattern.multiply(self.data, V)
+    def matmat(self, V: Array, out: Array | None = None) -> Array:
+        return self.pattern.multiply(self.data, V, out)
 
-    def rmatmat(self, U: Array) -> Array:
+    def rmatmat(self, U: Array, out: Array | None = None) -> Array:
         if not self._flipped:  # gathered once per gradient, only when the other side is asked for
             self._flipped.append(self.pattern.flip(self.data))
         pattern, data = self._flipped[0]
-        return pattern.multiply(data, U)
+        return pattern.multiply(data, U, out)
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
         if count == 1:
@@ -247,8 +247,22 @@ class Lifted:
     def matmat(self, V: Array) -> Array:
         if not self.bipartite:
             return self.apply(0, V)
-        top, bottom = self.apply(1, V[self.right]), self.apply(0, V[self.left])
-        return np.concatenate([top, bottom], axis=0)
+        product, scale = self.unscaled(V)
+        product *= scale
+        return product
+
+    def unscaled(self, V: Array) -> tuple[Array, float]:
+        """The product and a factor it is to be multiplied with; a sparse one writes both halves where they belong."""
+        if not self.bipartite:
+            return self.apply(0, V), 1.0
+        self.products += V.shape[1]
+        if isinstance(self.inside, Sparse):
+            out = np.empty((self.dimension, V.shape[1]), np.result_type(self.dtype, V, np.float64))
+            self.inside.matmat(V[self.right], out[self.left])
+            self.inside.rmatmat(V[self.left], out[self.right])
+        else:
+            out = np.concatenate([self.inside.matmat(V[self.right]), self.inside.rmatmat(V[self.left])], axis=0)
+        return out, 0.5 * self.scale
 
     def scores(self, buffer: Array, count: int) -> Array:
         """xᵢᴴ A xᵢ for the first ``count`` columns of a C-contiguous buffer: one block product, one side."""

@@ -2,8 +2,8 @@
 
     Write X = YYᴴ with ‖Y‖_F = 1. Repeat:
     escape    V ← leading eigenvectors of −∇f(X) that beat ⟨−∇f, X⟩;  X ← X + η (Σ wⱼ vⱼvⱼᴴ − X), exact line search
-    descend   limited-memory quasi-Newton on the sphere ‖Y‖_F = 1, line search on the images z₀ + s·z₁ + s²·z₂
-    compress  to the eigendecomposition of X, weights at rounding level dropped
+    descend   scaled limited-memory quasi-Newton on f(YYᴴ/‖Y‖²)                                        (descent.py)
+    compress  to the eigendecomposition of X; weights at rounding level dropped, dying ones if that costs nothing
 
 The escape is a Frank-Wolfe step with line search towards a point that gives the leading eigenvector
 at least half of its weight, so it promises at least half of what Frank-Wolfe's own step does, and everything else only
@@ -14,29 +14,29 @@ CG would use, are the way out.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import EPS, Array, inner
+from ..arrays import Array, dagger
 from ..atoms import Atoms
 from ..eigen import leading
-from ..linesearch import NotFinite
 from ..problem import Point, Problem, Step
+from .descent import descend, inverse_curvature
 from .oracle import base, begin
 
-_HISTORY = 8  # pairs kept by the quasi-Newton method
-_LEAST, _GROWING, _MOST = 3, 15, 40  # inner iterations of one descent: fewest, while growing, most
-_FADING = 0.02  # a descent ends when its last iterations brought less than this share of what it brought in all
+_GROWING, _POLISHING = (12, 0.1), (60, 0.02)  # most steps of a descent, and the share of its mean gain that ends it
 _DROPPED = 1e-11  # weights up to here are not worth a column
+_DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs next to nothing
+_SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
 class HybridMemory:
     block: int
     guess: Array
+    curvature: float
 
 
 @dataclass(frozen=True)
@@ -57,31 +57,38 @@ class Hybrid:
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         point, guess, step = begin(problem, point, rng)
-        return point, HybridMemory(max(2, self.block), guess[:, None]), step
+        return point, HybridMemory(max(2, self.block), guess[:, None], 0.0), step
 
     def step(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
-        before = len(point.atoms)
-        point, block, guess, size, spent, gap = self._escape(problem, point, memory, rng)
-        growing = len(point.atoms) > 1.3 * before  # not yet worth polishing: the right columns are still missing
-        Y, products = _descend(problem, point, _GROWING if growing else _MOST)
-        compressed = _compress(problem, Y)
-        new = compressed if compressed.value <= point.value else point
-        return new, HybridMemory(block, guess), Step("hybrid", size, spent + products, gap)
+        before, start = len(point.atoms), point.value
+        point, memory, step = self._escape(problem, point, memory, rng)
+        most, fading = _GROWING if len(point.atoms) > 1.3 * before else _POLISHING
+        Y = point.atoms.factor()
+        here = base(problem, point)
+        scaling = inverse_curvature(problem, Y, here, memory.curvature)
+        single = getattr(problem.objective, "single", False) and step.estimated_gap > _SINGLE * (
+            abs(here) + step.estimated_gap
+        )
+        found = descend(problem, Y, point.image, scaling, most=most, fading=fading, single=single)
+        new = _compress(problem, found.Y, start)
+        if not new.value <= point.value:
+            new = point
+        return new, memory, Step("hybrid", step.size, step.products + found.products, step.estimated_gap)
 
     def _escape(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
-    ) -> tuple[Point, int, Array, float, float, float]:
+    ) -> tuple[Point, HybridMemory, Step]:
         """A Frank-Wolfe step towards a block: the guarantee of the whole method."""
         descent, here = problem.descent(point), base(problem, point)
         found = leading(
             descent,
             min(2, problem.domain.dimension),
             accuracy=lambda top: 0.1 * max(top - here, 0.0),
-            start=memory.guess,
+            start=np.concatenate([memory.guess, point.atoms.vectors], axis=1),
             rng=rng,
-            max_products=100.0,
+            max_products=100.0 + len(point.atoms),
             also=memory.block - 2,
         )
         promise = np.maximum(found.values - here, 0.0)
@@ -89,147 +96,50 @@ class Hybrid:
         useful = promise > 0.05 * gap
         rank = len(point.atoms)
         block = int(min(max(4, rank, 2 * useful.sum()), 96)) if useful.mean() > 0.7 else int(max(4, 1.5 * useful.sum()))
+        memory = HybridMemory(block, found.vectors[:, :4], memory.curvature)
+        stay = Step("hybrid", 0.0, descent.products, gap)
         if gap <= 0.0:
-            return point, block, found.vectors[:, :4], 0.0, descent.products, gap
+            return point, memory, stay
         V, weights = found.vectors[:, useful], promise[useful]
-        weights = weights / weights.sum()
         # half of the step goes to the leading eigenvector, so that it promises at least half of Frank-Wolfe's decrease
-        weights = 0.5 * weights
+        weights = 0.5 * weights / weights.sum()
         weights[0] += 0.5
         dz = problem.lifted.combine(1.0, problem.lifted.measure(V, weights, V), -1.0, point.image)
-        size = problem.curve(point, dz).minimize(1.0)
+        curve = problem.curve(point, dz)
+        size = curve.minimize(1.0)
         if size == 0.0:
-            return point, block, found.vectors[:, :4], 0.0, descent.products, gap
+            return point, memory, stay
         old = point.atoms
         atoms = Atoms.of(
             np.concatenate([old.vectors, V], axis=1), np.concatenate([(1.0 - size) * old.weights, size * weights])
         )
-        return problem.ahead(point, atoms, dz, size), block, found.vectors[:, :4], size, descent.products, gap
+        memory = HybridMemory(block, memory.guess, _mean_curvature(problem, old, V, weights, curve.curvature(size)))
+        return problem.ahead(point, atoms, dz, size), memory, Step("hybrid", size, descent.products, gap)
 
 
-def _descend(problem: Problem, point: Point, most: int) -> tuple[Array, float]:
-    """Limited-memory quasi-Newton on the sphere; returns the factor and the products spent."""
+def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:
+    """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
     lifted = problem.lifted
-    Y = np.ascontiguousarray(point.atoms.factor())
-    Y = Y / np.linalg.norm(Y)
-    image, value, slope = point.image, point.value, point.slope
-    ones, spent = np.ones(Y.shape[1]), 0.0
-    steps: list[tuple[Array, Array, float]] = []
-    start, recent = value, [value]
-    gradient, cost = _gradient(problem, slope, Y)
-    spent += cost
-    for iteration in range(most):
-        direction = _quasi_newton(gradient, steps)
-        direction = direction - inner(Y, direction) * Y  # tangent to the sphere
-        descent = inner(gradient, direction)
-        if not descent < 0.0:
-            if not steps:
-                break
-            steps, direction = [], -gradient
-            descent = inner(gradient, direction)
-        length = float(np.linalg.norm(direction))
-        if length == 0.0 or -descent <= 1e-17 * max(abs(value), EPS * abs(start)):
-            break
-        both, swapped = np.concatenate([Y, direction], axis=1), np.concatenate([direction, Y], axis=1)
-        first = lifted.measure(both, np.ones(2 * Y.shape[1]), swapped)
-        second = lifted.measure(direction, ones, direction)
-        guess = 1.0 if steps else min(1.0, 0.1 / length)
-        found = _search(problem, (image, first, second), length, guess, value, descent)
-        if found is None:
-            if not steps:
-                break
-            steps = []
-            continue
-        size, value, image, slope = found
-        old_Y, old_gradient = Y, gradient
-        Y = Y + size * direction
-        Y = Y / np.linalg.norm(Y)
-        gradient, cost = _gradient(problem, slope, Y)
-        spent += cost
-        # carried to the new point by projection on its tangent space
-        move = (Y - old_Y) - inner(Y, Y - old_Y) * Y
-        turn = gradient - (old_gradient - inner(Y, old_gradient) * Y)
-        bend = inner(move, turn)
-        if bend > 1e-12 * float(np.linalg.norm(move) * np.linalg.norm(turn)):
-            steps = [*steps[-(_HISTORY - 1) :], (move, turn, bend)]
-        recent.append(value)
-        if iteration >= _LEAST and recent[-1 - _LEAST] - value <= _FADING * (start - value) * _LEAST / len(recent):
-            break
-    return Y, spent
+    vectors = np.concatenate([old.vectors, V], axis=1)
+    signed = np.concatenate([-old.weights, weights])
+    left, right = vectors[lifted.left], vectors[lifted.right]
+    square = float((signed @ ((dagger(left) @ left) * (dagger(right) @ right).conj()) @ signed).real)
+    return bend / max(lifted.scale**2 * square, np.finfo(float).tiny)
 
 
-def _gradient(problem: Problem, slope: Any, Y: Array) -> tuple[Array, float]:
-    """The Riemannian gradient of f(YYᴴ): 2∇f Y less its part along Y."""
-    operator = problem.lifted.gradient(slope)
-    full = 2.0 * operator.matmat(Y)
-    return full - inner(Y, full) * Y, operator.products
+def _compress(problem: Problem, Y: Array, start: float) -> Point:
+    """X = YYᴴ with orthogonal columns, measured afresh: never any drift.
 
-
-def _quasi_newton(gradient: Array, steps: list[tuple[Array, Array, float]]) -> Array:
-    """The two-loop recursion of L-BFGS."""
-    q = gradient.copy()
-    alphas = []
-    for move, turn, bend in reversed(steps):
-        alpha = inner(move, q) / bend
-        q -= alpha * turn
-        alphas.append(alpha)
-    if steps:
-        _, turn, bend = steps[-1]
-        q *= bend / inner(turn, turn)
-    for (move, turn, bend), alpha in zip(steps, reversed(alphas), strict=True):
-        q += (alpha - inner(turn, q) / bend) * move
-    return -q
-
-
-def _search(
-    problem: Problem, images: tuple[Any, Any, Any], length: float, guess: float, value: float, descent: float
-) -> tuple[float, float, Any, Any] | None:
-    """Line search along Y + s·D, scaled back to the sphere: z(s) = (z₀ + s·z₁ + s²·z₂)/(1 + s²‖D‖²), no new products.
-
-    A few secant steps on the derivative; accepts any size with sufficient decrease.
+    Rotating Y by the eigenvectors of YᴴY loses nothing, however small a weight is. Columns that fade are dropped if
+    the value stays below ``start`` by nearly as much as with them.
     """
-    lifted = problem.lifted
-    z0, z1, z2 = images
-
-    def at(s: float) -> tuple[float, float, Any, Any]:
-        scale = 1.0 / (1.0 + (s * length) ** 2)
-        z = lifted.combine(scale, lifted.combine(1.0, z0, s, z1), scale * s * s, z2)
-        reached, slope = lifted.evaluate(z)
-        if not np.isfinite(reached):
-            raise NotFinite(f"the objective is {reached}")
-        # z'(s) = scale·(z₁ + 2s·z₂ − 2s‖D‖²·z(s))
-        along = lifted.pair(slope, z1) + 2.0 * s * (lifted.pair(slope, z2) - length**2 * lifted.pair(slope, z))
-        return reached, scale * along, z, slope
-
-    low, low_slope, high = 0.0, descent, math.inf
-    best: tuple[float, float, Any, Any] | None = None
-    s = guess
-    for _ in range(12):
-        reached, along, z, slope = at(s)
-        enough = reached <= value + 1e-4 * s * descent
-        if enough and (best is None or reached < best[1]):
-            best = (s, reached, z, slope)
-        if enough and abs(along) <= 0.3 * abs(descent):
-            break
-        if not enough or along > 0.0:
-            high = s
-            if best is not None and enough:
-                break
-            cut = low_slope / (low_slope - along) if enough and along != low_slope else 0.0
-            cut = cut if 0.1 < cut < 0.9 else 0.3
-            s = low + cut * (high - low)
-        else:
-            low, low_slope = s, along
-            s = 0.5 * (low + high) if math.isfinite(high) else 3.0 * s
-        if s < 1e-14:
-            break
-    return best
-
-
-def _compress(problem: Problem, Y: Array) -> Point:
-    """The eigendecomposition of YYᴴ without weights at rounding level, measured afresh: never any drift."""
-    left, roots, _ = np.linalg.svd(Y, full_matrices=False)
-    weights = roots**2
-    kept = weights > _DROPPED * weights[0]
-    atoms = Atoms.of(np.ascontiguousarray(left[:, kept]), weights[kept])
-    return problem.point(atoms)
+    _, turn = np.linalg.eigh(dagger(Y) @ Y)
+    Y = Y @ turn[:, ::-1]
+    weights = np.einsum("ik,ik->k", Y.conj(), Y).real
+    kept = weights > _DROPPED * weights.max()
+    whole = problem.point(Atoms.of(Y[:, kept], weights[kept]))
+    some = weights > _DYING * weights.mean()
+    if some.sum() == kept.sum():
+        return whole
+    part = problem.point(Atoms.of(Y[:, some], weights[some]))
+    return part if part.value <= whole.value + 0.01 * (start - whole.value) else whole

@@ -73,10 +73,12 @@ class Completion:
         self.values = values[order]
         self.weights = None if weights is None else weights[order]
 
+    single = True  # factors may come in single precision: every sum is in double
+
     # -------------------------------------------------------------------------------------------- f(Z) = ℓ(𝒜(Z))
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return self.pattern.sample(U * s, V)
+        return self.pattern.sample(U, V, s)
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)
@@ -114,6 +116,14 @@ class Completion:
         if self.loss_name != "squared" or self.pattern.size < self.shape[0] * self.shape[1]:
             return 0.0
         return 1.0 if self.weights is None else float(self.weights.min())
+
+    @cached_property
+    def coverage(self) -> tuple[Array, Array]:
+        """Curvature of the loss at its largest, summed over every row, and over every column."""
+        weights = np.ones(self.pattern.size) if self.weights is None else self.weights
+        rows = np.bincount(self.pattern.rows, weights, self.shape[0])
+        cols = np.bincount(self.pattern.indices, weights, self.shape[1])
+        return self.loss.curvature * rows, self.loss.curvature * cols
 
     @cached_property
     def _pair_weights(self) -> Any:

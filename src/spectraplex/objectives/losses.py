@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays import Array, blend, inner, line_squared
+from ..arrays import Array, blend, inner, line_squared, squared
 from ..linesearch import Curve, Quadratic, Smoothly
 
 
@@ -45,9 +45,7 @@ class Squared:
     curvature: float = 1.0
 
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
-        residual = z - b
-        slope = residual if weights is None else weights * residual
-        return 0.5 * inner(residual, slope), slope
+        return squared(z, b, weights)
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return Quadratic(*line_squared(z, b, weights, dz))
