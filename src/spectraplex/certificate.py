@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,6 @@ from .eigen import leading, upper_bound
 from .factors import Factors
 from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
 from .problem import Point, Problem
-
 
 _GUESS = 150.0  # products of a first certification, before one was seen
 
@@ -101,6 +100,9 @@ class Candidate:
     value: float
     slope: Any
     image: Any  # None for a bare slope, which is a dual point only for losses with a conjugate
+    _held: list[Any] = field(
+        default_factory=list, repr=False
+    )  # its conjugate and its pairing, once they were asked for
 
     @classmethod
     def of(cls, point: Point) -> Candidate:
@@ -124,9 +126,8 @@ class LowerBound:
 
 def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[float, float]:
     """The best of −ℓ*(c·y) − c·top over c ≥ 0 less a margin for rounding, and its c; ``top`` bounds λ_max(−𝒜*y)."""
-    conjugate = _conjugate(problem, candidate)
+    conjugate, pairing = _dual_facts(problem, candidate)
     if conjugate is None:
-        pairing = problem.lifted.pair(candidate.slope, candidate.image)
         rounding = _rounding(candidate.slope) * (abs(candidate.value) + abs(pairing) + abs(top))
         return candidate.value - pairing - top - rounding, 1.0
     if conjugate.quadratic is not None:
@@ -141,19 +142,24 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
     return -conjugate.at(c) - c * top - rounding, c
 
 
-def _conjugate(problem: Problem, candidate: Candidate) -> Any:
-    """ℓ* along the slope, or None when the objective has none, or has one that is not that of its own loss.
+def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float]:
+    """ℓ* along the slope and the pairing ⟨y, z⟩, worked out once per candidate.
 
-    Fenchel's equality ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z is what a true conjugate satisfies.
+    ℓ* is None when the objective has none, or has one that is not that of its own loss: Fenchel's equality
+    ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z is what a true conjugate satisfies.
     """
-    if not hasattr(problem.objective, "conjugate"):
-        return None
-    conjugate = problem.objective.conjugate(candidate.slope)
-    if candidate.image is None:
-        return conjugate
-    pairing = problem.lifted.pair(candidate.slope, candidate.image)
-    off = abs(candidate.value + conjugate.at(1.0) - pairing)
-    return conjugate if off <= 1e-7 * (abs(candidate.value) + abs(pairing) + conjugate.size) else None
+    if not candidate._held:
+        conjugate, pairing = None, math.nan
+        if hasattr(problem.objective, "conjugate"):
+            conjugate = problem.objective.conjugate(candidate.slope)
+        if candidate.image is not None:
+            pairing = problem.lifted.pair(candidate.slope, candidate.image)
+            if conjugate is not None:
+                off = abs(candidate.value + conjugate.at(1.0) - pairing)
+                true = off <= 1e-7 * (abs(candidate.value) + abs(pairing) + conjugate.size)
+                conjugate = conjugate if true else None
+        candidate._held.extend((conjugate, pairing))
+    return candidate._held[0], candidate._held[1]
 
 
 def _best_scale(conjugate: Any, top: float) -> float:

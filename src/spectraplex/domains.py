@@ -124,10 +124,14 @@ class Spectrahedron:
             )
         return Atoms.of(vectors, weights)
 
+    def shrink(self, values: Array) -> Array:
+        """What a Euclidean projection does to eigenvalues: on the simplex of size ``trace``."""
+        return simplex(values, self.trace)
+
     def project(self, matrix: Array) -> Symmetric:
-        """Euclidean projection: eigenvalues on the simplex of size ``trace``."""
+        """Euclidean projection of a dense matrix."""
         values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
-        return _kept(vectors, simplex(values, self.trace))
+        return _kept(vectors, self.shrink(values))
 
 
 @dataclass(frozen=True)
@@ -180,10 +184,14 @@ class TraceBall:
             return Atoms.of(padded, weights)
         return Atoms.of(np.concatenate([padded, slack], axis=1), np.append(weights, rest))
 
+    def shrink(self, values: Array) -> Array:
+        """Negative eigenvalues are cut off, then the simplex if the trace is still too large."""
+        return capped(values, self.trace)
+
     def project(self, matrix: Array) -> Symmetric:
-        """Euclidean projection: negative eigenvalues cut off, then the simplex if the trace is still too large."""
+        """Euclidean projection of a dense matrix."""
         values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
-        return _kept(vectors, capped(values, self.trace))
+        return _kept(vectors, self.shrink(values))
 
 
 @dataclass(frozen=True)
@@ -248,10 +256,14 @@ class NuclearBall:
         pair[self.shape[0]] = (1.0, -1.0)
         return Atoms.of(np.concatenate([both, pair], axis=1), np.concatenate([s, [rest / 2, rest / 2]]))
 
+    def shrink(self, values: Array) -> Array:
+        """What a Euclidean projection does to singular values: on the ℓ₁ ball of size ``radius``."""
+        return capped(values, self.radius)
+
     def project(self, matrix: Array) -> Rectangular:
-        """Euclidean projection: singular values on the ℓ₁ ball of size ``radius``."""
+        """Euclidean projection of a dense matrix."""
         U, s, Vh = np.linalg.svd(matrix, full_matrices=False)
-        s = capped(s, self.radius)
+        s = self.shrink(s)
         kept = s > 0
         return Rectangular(U[:, kept], s[kept], dagger(Vh)[:, kept])
 

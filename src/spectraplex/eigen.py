@@ -11,6 +11,7 @@ the Krylov space is that of the unshifted operator with x in it, and Rayleigh-Ri
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -59,6 +60,7 @@ def leading(
     basis_size: int | None = None,
     careful: bool = False,
     also: int = 0,
+    each: Callable[[Array], Array] | None = None,
 ) -> Ritz:
     """Unit vectors v with vᴴAv ≥ λ_max(A) − ξ (and likewise for the next ``count`` − 1 eigenvalues).
 
@@ -73,6 +75,7 @@ def leading(
     careful : leave nothing to the start. Up to dimension 200 the basis then becomes the whole space; beyond, it looks
         twice more from fresh random directions, so that the leading eigenvector has to be missed three times.
     also : that many further Ritz pairs as they happen to be, from a basis half as large again.
+    each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     """
     rng = np.random.default_rng() if rng is None else rng
     shift = (operator.X, operator.strength) if isinstance(operator, Shifted) else None
@@ -88,22 +91,28 @@ def leading(
     while True:
         found = space.extract(count)
         values = found.values
-        wanted = accuracy(float(values[0])) if callable(accuracy) else accuracy
-        wanted = max(wanted, 4 * EPS * space.norm * np.sqrt(space.dimension))
+        if each is not None:
+            asked = each(values)
+        else:
+            asked = np.full(values.size, accuracy(float(values[0])) if callable(accuracy) else accuracy)
+        wanted = np.maximum(asked, 4 * EPS * space.norm * np.sqrt(space.dimension))
         # A small residual alone may belong to a lower eigenvalue: the last extension must have found nothing more,
         # and where doubt is due the next Ritz value, with all its residual added, must not reach above.
         complete = values.size == min(count, space.dimension) and space.size >= least
         done = complete and bool(np.all(found.errors <= wanted) and np.all(values - before[: values.size] <= wanted))
         if done and (careful or found.quiet):
-            done = found.next_value + found.next_norm <= values[-1] + wanted
+            done = found.next_value + found.next_norm <= values[-1] + wanted[-1]
             done = done and not (careful and space.dimension <= _SMALL)
         if not (done or space.full or space.products >= max_products):
-            length = max(_CHAIN, space.size // 6)
-            if space.size + length * count > width:
+            loose, length = count, max(_CHAIN, space.size // 6)
+            if each is not None:  # wide blocks go deep soon enough; only what is not settled yet is extended
+                loose = max(1, int(np.count_nonzero(found.errors > wanted)))
+                length = max(2, space.size // (6 * loose))
+            if space.size + length * loose > width:
                 space.restart(max(count + 4, width // 3))
                 found = space.extract(count)
             before[: values.size] = found.values
-            if space.chain(found, bool(np.all(found.errors <= wanted)), length, rng):
+            if space.chain(found, found.errors <= wanted, length, rng):
                 continue
         elif done and looks and not space.full:
             looks, before[: values.size] = looks - 1, values
@@ -232,12 +241,15 @@ class _Space:
             T[: self._T.shape[0], : self._T.shape[1]] = self._T
             self._T = T
 
-    def chain(self, found: _Found, settled: bool, length: int, rng: np.random.Generator) -> bool:
-        """Extend the Krylov space from the loudest residual; once those are settled, from the next Ritz vector's.
+    def chain(self, found: _Found, settled: Array, length: int, rng: np.random.Generator) -> bool:
+        """Extend the Krylov space from the residuals that are not settled; then from the next Ritz vector's.
 
         Returns False when there is nowhere left to go.
         """
-        residual = found.next_residual if settled and found.next_residual else found.residual
+        if settled.all() and found.next_residual:
+            residual = found.next_residual
+        else:
+            residual = [part[:, ~settled] if not settled.all() else part for part in found.residual]
         side = 0 if len(residual) == 1 else int(np.argmax([np.max(norms(part)) for part in residual]))
         block = residual[side]
         block = block[:, norms(block) > 4 * EPS * max(self.norm, _TINY)]

@@ -3,8 +3,8 @@
 The function does not change along rays, so its gradient 2(∇f·Y − ⟨∇f, X⟩Y)/‖Y‖² is tangent to the sphere by itself and
 no retraction or transport is needed. The scaling is the diagonal of the Gauss-Newton Hessian of a squared loss, whose
 entry at (i, k) is about (how much row i is observed) · (how much column k weighs), plus the multiplier λ = −⟨∇f, X⟩ of
-the trace constraint. With it a descent needs a third of the evaluations at rank 119 of MovieLens-100k (benchmarks/local.py
-compares); unit steps are nearly always accepted, so a step costs one measurement and one gradient.
+the trace constraint. With it a descent needs a third of the evaluations or fewer (benchmarks/local.py compares), and
+unit steps are nearly always accepted, so a step costs one measurement and one gradient.
 """
 
 from __future__ import annotations

@@ -8,13 +8,16 @@
 The escape is a Frank-Wolfe step with line search towards a point that gives the leading eigenvector
 at least half of its weight, so it promises at least half of what Frank-Wolfe's own step does, and everything else only
 lowers f: the O(1/t) rate of Frank-Wolfe with an approximate oracle holds whatever the local solver does (``_escape``).
+When a projection costs less than the descents it replaces, the method goes over to accelerated projected gradient with
+partial decompositions by itself: at once where the loss is well conditioned, else when X needs a large rank
+(``_projects``).
 A rank-deficient second-order point of the local problem is globally optimal; otherwise the eigenvectors, the very ones
 CG would use, are the way out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,18 +28,35 @@ from ..eigen import leading
 from ..problem import Point, Problem, Step
 from .descent import descend, inverse_curvature
 from .oracle import base, begin
+from .projected import PGMemory, ProjectedGradient, TooLarge
 
-_GROWING, _POLISHING = (12, 0.1), (60, 0.02)  # most steps of a descent, and the share of its mean gain that ends it
+_GROWING, _POLISHING = (8, 0.1), (90, 0.01)  # most steps of a descent, and the share of its mean gain that ends it
 _DROPPED = 1e-11  # weights up to here are not worth a column
 _DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs next to nothing
 _SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
+_WELL = 3.0  # largest condition number of a loss that projections solve in a few steps
+_LARGE = 6  # a dense matrix whose rank is above its size over this is left to projections
+_TRIAL = 10  # projections before their progress is compared with that of the last descent
+_PROJECTED = ProjectedGradient(accelerated=True, partial=True)
 
 
 @dataclass(frozen=True, eq=False)
 class HybridMemory:
+    """What an escape needs; then the mode ("factor", "project", or "settled": projections were tried and left), what
+    the last descent gained, how often and from which value was projected, and the memory of the projections."""
+
     block: int
     guess: Array
     curvature: float
+    mode: str
+    gain: float
+    tried: int
+    since: float
+    momentum: float
+    beta: float
+    U: Array
+    s: Array
+    V: Array
 
 
 @dataclass(frozen=True)
@@ -56,15 +76,26 @@ class Hybrid:
             raise ValueError(f"Hybrid: block must be a positive whole number, got {self.block!r}.")
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
-        point, guess, step = begin(problem, point, rng)
-        return point, HybridMemory(max(2, self.block), guess[:, None], 0.0), step
+        mode = "project" if getattr(problem.objective, "condition", np.inf) <= _WELL else "factor"
+        if mode == "factor":
+            point, guess, step = begin(problem, point, rng)
+        else:  # a projection needs no first eigenvector
+            guess, step = point.atoms.vector(0), Step("start", 0.0, 0.0, np.inf)
+        none = (np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
+        memory = HybridMemory(max(2, self.block), guess[:, None], 0.0, mode, np.inf, 0, point.value, 1.0, 1.0, *none)
+        return point, memory, step
 
     def step(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
+        if memory.mode == "project":
+            try:
+                return self._project(problem, point, memory, rng)
+            except TooLarge:
+                memory = replace(memory, mode="settled")
         before, start = len(point.atoms), point.value
         point, memory, step = self._escape(problem, point, memory, rng)
-        most, fading = _GROWING if len(point.atoms) > 1.3 * before else _POLISHING
+        most, fading = _GROWING if len(point.atoms) > 1.07 * before else _POLISHING
         Y = point.atoms.factor()
         here = base(problem, point)
         scaling = inverse_curvature(problem, Y, here, memory.curvature)
@@ -75,7 +106,29 @@ class Hybrid:
         new = _compress(problem, found.Y, start)
         if not new.value <= point.value:
             new = point
+        large = len(new.atoms) > min(problem.domain.shape) / _LARGE and _projects(problem)
+        mode = "project" if memory.mode == "factor" and large else memory.mode
+        memory = replace(memory, mode=mode, gain=start - new.value, tried=0, since=new.value, momentum=1.0)
         return new, memory, Step("hybrid", step.size, step.products + found.products, step.estimated_gap)
+
+    def _project(
+        self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
+    ) -> tuple[Point, Any, Step]:
+        """One accelerated projection; after ``_TRIAL`` of them that gained less than a descent, descents again."""
+        if memory.tried == 0:
+            point, held, _ = _PROJECTED.init(problem, point, rng)
+        else:
+            held = PGMemory(memory.momentum, memory.beta, memory.U, memory.s, memory.V)
+        new, held, step = _PROJECTED.step(problem, point, held, rng)
+        if not new.value <= point.value:
+            new, step = point, replace(step, size=0.0)
+        tried = memory.tried + 1
+        slow = step.size == 0.0 or (
+            tried % _TRIAL == 0 and memory.since - new.value < 0.1 * min(memory.gain, abs(new.value))
+        )
+        since = new.value if tried % _TRIAL == 0 else memory.since
+        mode = "settled" if slow else "project"
+        return new, replace(memory, mode=mode, tried=tried, since=since, **vars(held)), step
 
     def _escape(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
@@ -85,7 +138,7 @@ class Hybrid:
         found = leading(
             descent,
             min(2, problem.domain.dimension),
-            accuracy=lambda top: 0.1 * max(top - here, 0.0),
+            accuracy=lambda top: 0.03 * max(top - here, 0.0),
             start=np.concatenate([memory.guess, point.atoms.vectors], axis=1),
             rng=rng,
             max_products=100.0 + len(point.atoms),
@@ -96,7 +149,7 @@ class Hybrid:
         useful = promise > 0.05 * gap
         rank = len(point.atoms)
         block = int(min(max(4, rank, 2 * useful.sum()), 96)) if useful.mean() > 0.7 else int(max(4, 1.5 * useful.sum()))
-        memory = HybridMemory(block, found.vectors[:, :4], memory.curvature)
+        memory = replace(memory, block=block, guess=found.vectors[:, :4])
         stay = Step("hybrid", 0.0, descent.products, gap)
         if gap <= 0.0:
             return point, memory, stay
@@ -113,8 +166,15 @@ class Hybrid:
         atoms = Atoms.of(
             np.concatenate([old.vectors, V], axis=1), np.concatenate([(1.0 - size) * old.weights, size * weights])
         )
-        memory = HybridMemory(block, memory.guess, _mean_curvature(problem, old, V, weights, curve.curvature(size)))
+        memory = replace(memory, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
         return problem.ahead(point, atoms, dz, size), memory, Step("hybrid", size, descent.products, gap)
+
+
+def _projects(problem: Problem) -> bool:
+    """Dense problems whose step constant is at hand, or is found by trying."""
+    objective = problem.objective
+    at_hand = hasattr(objective, "condition") or "smoothness" in vars(objective)
+    return bool(getattr(objective, "dense", False)) and at_hand
 
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:

@@ -14,8 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, dagger, inner
+from ..factors import Factors
 from ..linesearch import NotFinite
+from ..operators import LowRank, Operator, Sum
 from ..problem import Point, Problem, Step
+from .partial import project_leading
+
+_DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
+_SMALL = 600  # up to this dimension a whole decomposition is the quicker one
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +39,12 @@ class PGMemory:
 class ProjectedGradient:
     """The dense reference: needs no eigenvector accuracy, costs O(d³) per step.
 
-    Uses the objective's smoothness where it is known, else finds a step constant by backtracking.
+    Uses the objective's smoothness where it is known, else finds a step constant by backtracking. With ``partial``
+    only the leading eigenvectors are computed while they are few, and nothing dense is formed (partial.py).
     """
 
     accelerated: bool = False
+    partial: bool = False
     Memory: ClassVar[type] = PGMemory
     dense: ClassVar[bool] = True  # whole decompositions: BLAS may use all cores
 
@@ -51,42 +59,77 @@ class ProjectedGradient:
         here = problem.domain.lower(point.atoms).triple()
         momentum = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * memory.momentum**2)) if self.accelerated else 1.0
         push = (memory.momentum - 1.0) / momentum
-        new, beta = self._descend(problem, point, here, memory, push)
+        new, beta, products = self._descend(problem, point, here, memory, push, rng)
         if push > 0.0 and new.value > point.value:  # the momentum overshot: start it again from here
             momentum, push = 1.0, 0.0
-            new, beta = self._descend(problem, point, here, memory, 0.0)
-        products = min(problem.domain.shape)
+            new, beta, again = self._descend(problem, point, here, memory, 0.0, rng)
+            products += again
         return new, PGMemory(momentum, beta, *here), Step("project", 1.0 / beta, products, np.nan)
 
     def _descend(
-        self, problem: Problem, point: Point, here: tuple[Array, Array, Array], memory: PGMemory, push: float
-    ) -> tuple[Point, float]:
+        self,
+        problem: Problem,
+        point: Point,
+        here: tuple[Array, Array, Array],
+        memory: PGMemory,
+        push: float,
+        rng: np.random.Generator,
+    ) -> tuple[Point, float, float]:
         objective, domain = problem.objective, problem.domain
-        Y, image, value, slope = _dense(*here), point.image, point.value, point.slope
+        image, value, slope = point.image, point.value, point.slope
+        base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian))]
         if push > 0.0:
             before = (memory.U, memory.s, memory.V)
-            Y = (1.0 + push) * Y - push * _dense(*before)
+            base.append((-push, LowRank(*before, hermitian=domain.hermitian)))
             image = objective.combine(1.0 + push, image, -push, objective.measure(*before))
             value, slope = objective.evaluate(image)
             if not np.isfinite(value):
                 raise NotFinite(f"the objective is {value}")
-        G = objective.gradient(slope).dense()
-        if domain.hermitian:
-            G = 0.5 * (G + dagger(G))
-        beta, known = memory.beta, _smoothness(problem) is not None
+        G = objective.gradient(slope)
+        beta, known, products = memory.beta, _smoothness(problem) is not None, 0.0
         while True:
-            factors = domain.project(Y - G / beta)
+            accuracy = 1e-8 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
+            factors, cost = self._project(domain, [*base, (-1.0 / beta, G)], here, accuracy, rng)
+            products += cost
             new = problem.point(domain.raised(factors))
             if known:
-                return new, beta
-            D = factors.dense() - Y
-            if new.value <= value + inner(G, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
-                return new, beta
+                return new, beta, products
+            D, slant = factors.dense() - _dense(base), G.dense()
+            if new.value <= value + inner(slant, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
+                return new, beta, products
             beta *= 2.0
 
+    def _project(
+        self,
+        domain: Any,
+        terms: list[tuple[float, Operator]],
+        here: tuple[Array, Array, Array],
+        accuracy: float,
+        rng: np.random.Generator,
+    ) -> tuple[Factors, float]:
+        m, n = domain.shape
+        affordable, products = m * n <= _DENSE, 0.0
+        if self.partial and not (affordable and min(m, n) <= _SMALL):
+            operator = Sum([factor for factor, _ in terms], [term for _, term in terms])
+            most = min(m, n) // (10 if affordable else 2)
+            start = here[0] if domain.hermitian else np.concatenate([here[0], here[2]], axis=0)
+            found, products = project_leading(domain, operator, start, most, accuracy, rng)
+            if found is not None:
+                return found, products
+            if not affordable:
+                raise TooLarge
+        matrix = _dense(terms)
+        if domain.hermitian:
+            matrix = 0.5 * (matrix + dagger(matrix))
+        return domain.project(matrix), products + min(m, n)
 
-def _dense(U: Array, s: Array, V: Array) -> Array:
-    return np.asarray((U * s) @ dagger(V))
+
+class TooLarge(Exception):
+    """The projection has a high rank, and the matrix is too large to be decomposed whole."""
+
+
+def _dense(terms: list[tuple[float, Operator]]) -> Array:
+    return np.asarray(sum(factor * term.dense() for factor, term in terms))
 
 
 def _smoothness(problem: Problem) -> float | None:

@@ -117,6 +117,11 @@ class Completion:
             return 0.0
         return 1.0 if self.weights is None else float(self.weights.min())
 
+    @property
+    def condition(self) -> float:
+        """Smoothness over strong convexity: infinite unless every entry is observed."""
+        return self.smoothness / self.strong_convexity if self.strong_convexity > 0 else np.inf
+
     @cached_property
     def coverage(self) -> tuple[Array, Array]:
         """Curvature of the loss at its largest, summed over every row, and over every column."""

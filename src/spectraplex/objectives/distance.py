@@ -35,6 +35,7 @@ class Distance:
 
     smoothness = 1.0
     strong_convexity = 1.0
+    condition = 1.0
 
     def __init__(self, A: Any) -> None:
         from scipy.sparse import issparse
@@ -129,6 +130,12 @@ class Distance:
         linear = slope.match - 2 * self._half
         size = slope.square + 2 * abs(slope.match) + 4 * self._half
         return Conjugate(lambda c: c * linear + 0.5 * c * c * square, np.inf, size, (linear, square))
+
+    @property
+    def coverage(self) -> tuple[Array, Array]:
+        """Every entry counts once: the curvature of a row and of a column."""
+        m, n = self.shape
+        return np.full(m, float(n)), np.full(n, float(m))
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""

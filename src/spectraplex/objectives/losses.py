@@ -52,9 +52,9 @@ class Squared:
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
         """ℓ*(y) = Re ȳb + |y|²/(2w)."""
-        linear = inner(slope, b)
-        bend = inner(slope, slope) if weights is None else inner(slope, slope / weights)
-        size = float(np.sum(np.abs(slope) * np.abs(b))) + 0.5 * bend
+        linear, square = inner(slope, b), inner(slope, slope)
+        bend = square if weights is None else inner(slope, slope / weights)
+        size = float(np.sqrt(square * inner(b, b))) + 0.5 * bend  # Cauchy-Schwarz
         return Conjugate(lambda c: c * linear + 0.5 * c * c * bend, np.inf, size, (linear, bend))
 
 

@@ -30,6 +30,7 @@ class Measurements(Protocol):
     def adjoint(self, y: Array) -> Operator: ...
     def gram(self) -> Array: ...
     def parts(self) -> tuple[Array, ...]: ...
+    def squares(self) -> tuple[Array, Array]: ...
     def require_hermitian(self) -> None: ...
 
 
@@ -89,6 +90,11 @@ class Sensing:
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
         return (repr(self), *self.measurements.parts(), self.targets)
+
+    @cached_property
+    def coverage(self) -> tuple[Array, Array]:
+        """The diagonal of 𝒜*𝒜, summed over every row, and over every column."""
+        return self.measurements.squares()
 
     @cached_property
     def _spectrum(self) -> Array:
@@ -183,6 +189,10 @@ class Stack:
     def parts(self) -> tuple[Array, ...]:
         return (self.A,)
 
+    def squares(self) -> tuple[Array, Array]:
+        total = sum(np.abs(A) ** 2 for A in self.A)
+        return np.asarray(total).sum(axis=1), np.asarray(total).sum(axis=0)
+
 
 class Sparses:
     """N sparse matrices, kept as one (union of patterns) × N sparse matrix."""
@@ -247,6 +257,11 @@ class Sparses:
     def gram(self) -> Array:
         return np.asarray((self.table.conj().T @ self.table).toarray().real)
 
+    def squares(self) -> tuple[Array, Array]:
+        total = np.bincount(self.table.indices, np.abs(self.table.data) ** 2, self.pattern.size)
+        m, n = self.shape
+        return np.bincount(self.pattern.rows, total, m), np.bincount(self.pattern.indices, total, n)
+
     def parts(self) -> tuple[Array, ...]:
         return (self.pattern.indptr, self.pattern.indices, self.table.indptr, self.table.indices, self.table.data)
 
@@ -281,6 +296,11 @@ class RankOnes:
 
     def parts(self) -> tuple[Array, ...]:
         return (self.vectors,)
+
+    def squares(self) -> tuple[Array, Array]:
+        each = np.abs(self.vectors) ** 2
+        total = each.sum(axis=1) @ each
+        return total, total
 
 
 def _storage(measurements: Any) -> Measurements:

@@ -1,0 +1,66 @@
+"""Euclidean projections from a few leading eigenvectors, and the test that makes them exact.
+
+The projection shrinks eigenvalues by a common threshold and cuts them off at zero. If it cuts off the smallest of the
+k leading ones, it cuts off all that were not computed as well: the projection from k pairs is then the true one. If
+not, more pairs are needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..eigen import leading
+from ..factors import Factors, Rectangular, Symmetric
+from ..operators import Lifted, Operator
+
+_FIRST = 12
+
+
+def project_leading(
+    domain: Any, operator: Operator, start: Array, most: int, accuracy: float, rng: np.random.Generator
+) -> tuple[Factors | None, float]:
+    """The projection of an operator in the user's space and the products it took; None if it has rank above ``most``.
+
+    ``start`` holds vectors upstairs (of length d, or m + n) to begin with; ``accuracy`` is that of the eigenvalues,
+    relative to the largest.
+    """
+    m, n = operator.shape
+    if domain.hermitian:
+        lifted = Lifted(operator, slice(0, m), slice(0, m), m, 1.0)
+    else:  # [[0, A], [Aᴴ, 0]], whose eigenvalues are the singular values
+        lifted = Lifted(operator, slice(0, m), slice(m, m + n), m + n, 2.0)
+
+    def wanted(values: Array) -> Array:
+        """Pairs with weight to full accuracy; of the others it is enough to know that they stay below the threshold."""
+        weights = domain.shrink(values)
+        weighty = weights > 0
+        full = accuracy * np.abs(values).max()
+        threshold = float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else 0.0
+        return np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
+
+    count = max(_FIRST, start.shape[1] + 3)
+    while count <= most:
+        found = leading(lifted, count, start=start, rng=rng, max_products=20.0 * count + 200.0, each=wanted)
+        if found.values.size < count or not found.converged:
+            break
+        weights = domain.shrink(found.values)
+        if weights[-1] == 0.0 and (found.values[-1] <= 0.0 or weights.sum() > 0.5 * _size(domain)):
+            kept = weights > 0
+            return _factors(domain, found.vectors[:, kept], weights[kept]), lifted.products
+        start, count = found.vectors, 3 * count
+    return None, lifted.products
+
+
+def _size(domain: Any) -> float:
+    return float(domain.trace if domain.hermitian else domain.radius)
+
+
+def _factors(domain: Any, vectors: Array, weights: Array) -> Factors:
+    if domain.hermitian:
+        return Symmetric(vectors, weights)
+    m = domain.shape[0]
+    U, V = vectors[:m], vectors[m:]
+    return Rectangular(U / np.linalg.norm(U, axis=0), weights, V / np.linalg.norm(V, axis=0))
