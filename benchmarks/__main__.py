@@ -6,7 +6,7 @@ import importlib
 import sys
 import time
 
-NAMES = ("start", "steps", "duals", "hybrid", "busy", "scaling", "memory")
+NAMES = ("start", "steps", "duals", "local", "hybrid", "dense", "kernels", "busy", "scaling", "memory")
 
 
 def main(names: list[str]) -> int:

@@ -3,7 +3,7 @@
 The function does not change along rays, so its gradient 2(∇f·Y − ⟨∇f, X⟩Y)/‖Y‖² is tangent to the sphere by itself and
 no retraction or transport is needed. The scaling is the diagonal of the Gauss-Newton Hessian of a squared loss, whose
 entry at (i, k) is about (how much row i is observed) · (how much column k weighs), plus the multiplier λ = −⟨∇f, X⟩ of
-the trace constraint. With it a descent needs a third of the evaluations or fewer (benchmarks/local.py compares), and
+the trace constraint. With it a descent needs less than half of the evaluations (benchmarks/local.py compares), and
 unit steps are nearly always accepted, so a step costs one measurement and one gradient.
 """
 
@@ -20,6 +20,7 @@ from ..quasi_newton import LimitedMemory
 
 _HISTORY = 6  # pairs kept
 _LEAST = 3  # fewest steps of one descent
+_REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
 _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
@@ -50,15 +51,16 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
 
 
 def descend(
-    problem: Problem, Y: Array, image: Any, scaling: Array, *, most: int, fading: float, single: bool = False
+    problem: Problem, Y: Array, image: Any, curvature: float, *, most: int, fading: float, single: bool = False
 ) -> Descent:
     """Descend from Y until ``most`` steps are done or the last ones bring less than a share ``fading`` of the mean.
 
-    ``single`` stores Y in single precision; the values are those of the rounded Y, exact to double.
+    ``curvature`` is what ``inverse_curvature`` asks for. ``single`` stores Y in single precision; the values are those
+    of the rounded Y, exact to double.
     """
     lifted = problem.lifted
     kind = {"f": (np.float32, np.float64), "c": (np.complex64, np.complex128)}[Y.dtype.kind][not single]
-    Y = np.ascontiguousarray(Y, dtype=kind)
+    Y = np.array(Y, dtype=kind, order="C")  # a copy: this memory is written to
     ahead, ones = np.empty_like(Y), np.ones(Y.shape[1])
     norm = _square(Y)
     if single or image is None:
@@ -71,6 +73,7 @@ def descend(
     if unit == 0.0 or not np.isfinite(unit):
         return Descent(_unit(Y), value, 0, spent)
     g /= unit  # single precision has little room for the units of f
+    scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
     reach = float(scaling.max())
     memory = LimitedMemory(_spread(scaling / reach, Y), _HISTORY)
     first = memory.factor = unit * reach
@@ -92,6 +95,9 @@ def descend(
         Y, ahead = ahead, Y
         values.append(value)
         done = len(values) - 1
+        if done % _REFRESH == 0:  # the weights of the columns have moved
+            scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
+            memory.scaling[:] = _spread(scaling / reach, Y).reshape(-1)
         if done >= _LEAST and values[-1 - _LEAST] - value <= fading * (values[0] - value) * _LEAST / done:
             break
         if values[-2] - value <= 1e-15 * abs(value):

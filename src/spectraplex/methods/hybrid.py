@@ -26,7 +26,7 @@ from ..arrays import Array, dagger
 from ..atoms import Atoms
 from ..eigen import leading
 from ..problem import Point, Problem, Step
-from .descent import descend, inverse_curvature
+from .descent import descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
@@ -36,20 +36,21 @@ _DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs
 _SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
 _WELL = 3.0  # largest condition number of a loss that projections solve in a few steps
 _LARGE = 6  # a dense matrix whose rank is above its size over this is left to projections
-_TRIAL = 10  # projections before their progress is compared with that of the last descent
+_TRIAL = 5  # projections before their progress is compared with that of the last descent
 _PROJECTED = ProjectedGradient(accelerated=True, partial=True)
 
 
 @dataclass(frozen=True, eq=False)
 class HybridMemory:
-    """What an escape needs; then the mode ("factor", "project", or "settled": projections were tried and left), what
-    the last descent gained, how often and from which value was projected, and the memory of the projections."""
+    """What an escape needs; then the mode ("factor", "project", or "settled": no projections any more), what the last
+    descent and the last projections gained, how many there were, from which value, and what they remember."""
 
     block: int
     guess: Array
     curvature: float
     mode: str
     gain: float
+    projected: float
     tried: int
     since: float
     momentum: float
@@ -82,7 +83,7 @@ class Hybrid:
         else:  # a projection needs no first eigenvector
             guess, step = point.atoms.vector(0), Step("start", 0.0, 0.0, np.inf)
         none = (np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
-        memory = HybridMemory(max(2, self.block), guess[:, None], 0.0, mode, np.inf, 0, point.value, 1.0, 1.0, *none)
+        memory = HybridMemory(max(2, self.block), guess[:, None], 0.0, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none)
         return point, memory, step
 
     def step(
@@ -98,23 +99,24 @@ class Hybrid:
         most, fading = _GROWING if len(point.atoms) > 1.07 * before else _POLISHING
         Y = point.atoms.factor()
         here = base(problem, point)
-        scaling = inverse_curvature(problem, Y, here, memory.curvature)
         single = getattr(problem.objective, "single", False) and step.estimated_gap > _SINGLE * (
             abs(here) + step.estimated_gap
         )
-        found = descend(problem, Y, point.image, scaling, most=most, fading=fading, single=single)
+        found = descend(problem, Y, point.image, memory.curvature, most=most, fading=fading, single=single)
         new = _compress(problem, found.Y, start)
         if not new.value <= point.value:
             new = point
+        gain, mode = start - new.value, memory.mode
         large = len(new.atoms) > min(problem.domain.shape) / _LARGE and _projects(problem)
-        mode = "project" if memory.mode == "factor" and large else memory.mode
-        memory = replace(memory, mode=mode, gain=start - new.value, tried=0, since=new.value, momentum=1.0)
+        if mode == "factor" and large and gain < memory.projected:
+            mode = "project"
+        memory = replace(memory, mode=mode, gain=gain, tried=0, since=new.value, momentum=1.0)
         return new, memory, Step("hybrid", step.size, step.products + found.products, step.estimated_gap)
 
     def _project(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
-        """One accelerated projection; after ``_TRIAL`` of them that gained less than a descent, descents again."""
+        """One accelerated projection; when ``_TRIAL`` of them gained less than the last descent, it is its turn again."""
         if memory.tried == 0:
             point, held, _ = _PROJECTED.init(problem, point, rng)
         else:
@@ -122,13 +124,12 @@ class Hybrid:
         new, held, step = _PROJECTED.step(problem, point, held, rng)
         if not new.value <= point.value:
             new, step = point, replace(step, size=0.0)
-        tried = memory.tried + 1
-        slow = step.size == 0.0 or (
-            tried % _TRIAL == 0 and memory.since - new.value < 0.1 * min(memory.gain, abs(new.value))
-        )
-        since = new.value if tried % _TRIAL == 0 else memory.since
-        mode = "settled" if slow else "project"
-        return new, replace(memory, mode=mode, tried=tried, since=since, **vars(held)), step
+        memory = replace(memory, tried=memory.tried + 1, **vars(held))
+        if step.size == 0.0 or memory.tried % _TRIAL == 0:
+            gain = memory.since - new.value
+            mode = "factor" if step.size == 0.0 or gain < memory.gain else "project"
+            memory = replace(memory, mode=mode, projected=gain, since=new.value)
+        return new, memory, step
 
     def _escape(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
@@ -171,9 +172,9 @@ class Hybrid:
 
 
 def _projects(problem: Problem) -> bool:
-    """Dense problems whose step constant is at hand, or is found by trying."""
+    """Dense problems whose smoothness is at hand: without it projections have to try for it, and descents do not."""
     objective = problem.objective
-    at_hand = hasattr(objective, "condition") or "smoothness" in vars(objective)
+    at_hand = hasattr(objective, "condition") or vars(objective).get("smoothness") is not None
     return bool(getattr(objective, "dense", False)) and at_hand
 
 

@@ -1,0 +1,189 @@
+"""Local descent on the factor, and projections from leading eigenvectors that are exact or say so."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dense
+import spectraplex as sx
+from spectraplex.methods.descent import descend, inverse_curvature
+from spectraplex.methods.partial import project_leading
+from spectraplex.operators import Dense
+
+DTYPES = ("float64", "complex128")
+
+
+def completion(seed, dtype="float64", m=30, n=20, radius=40.0):
+    rng = np.random.default_rng(seed)
+    seen = rng.random((m, n)) < 0.5
+    rows, cols = np.nonzero(seen)
+    values = dense.normal(rng, rows.size, dtype) * 3
+    return sx.Problem(sx.Completion(rows, cols, values, (m, n)), sx.NuclearBall((m, n), radius))
+
+
+def factor(problem, rank, seed):
+    Y = dense.normal(np.random.default_rng(seed), (problem.domain.dimension, rank), problem.dtype)
+    return Y / np.linalg.norm(Y)
+
+
+def value_at(problem, Y):
+    return problem.point(sx.problem.Atoms.of(Y, np.linalg.norm(Y, axis=0) ** 2)).value
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("single", [False, True])
+def test_the_value_is_that_of_the_factor_returned(dtype, single):
+    problem = completion(0, dtype)
+    found = descend(problem, factor(problem, 4, 1), None, 1.0, most=25, fading=0.0, single=single)
+    assert found.steps > 5
+    assert np.linalg.norm(found.Y) == pytest.approx(1.0, abs=1e-14)
+    # stored in single precision, the value is still exact for the rounded factor: sums are in double
+    assert found.value == pytest.approx(value_at(problem, found.Y), rel=1e-13)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_descent_ends_at_a_stationary_point_of_the_sphere(dtype):
+    problem = completion(3, dtype)
+    found = descend(problem, factor(problem, 6, 1), None, 1.0, most=500, fading=0.0)
+    G = problem.descent(problem.point(sx.problem.Atoms.of(found.Y, np.linalg.norm(found.Y, axis=0) ** 2))).dense()
+    push = G @ found.Y
+    push -= np.vdot(found.Y, push).real * found.Y
+    assert np.linalg.norm(push) <= 1e-5 * np.linalg.norm(G @ found.Y)
+
+
+def test_real_equals_complex_with_zero_imaginary_part():
+    real, both = completion(2), completion(2)
+    rows, cols = both.objective.pattern.rows.astype(int), both.objective.pattern.indices.astype(int)
+    both = sx.Problem(sx.Completion(rows, cols, both.objective.values + 0j, both.objective.shape), both.domain)
+    Y = factor(real, 5, 0)
+    one = descend(real, Y, None, 1.0, most=10, fading=0.0)
+    two = descend(both, Y + 0j, None, 1.0, most=10, fading=0.0)
+    assert two.value == pytest.approx(one.value, rel=1e-6)
+    assert np.abs(two.Y.imag).max() <= 1e-12
+
+
+def test_every_step_lowers_the_value_and_nan_is_never_taken():
+    def log_det(X):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            sign, log = np.linalg.slogdet(X + 1e-3 * np.eye(8))
+            return (-log if sign > 0 else np.nan), -np.linalg.inv(X + 1e-3 * np.eye(8))
+
+    problem = sx.Problem(sx.Smooth(log_det, (8, 8)), sx.Spectrahedron(8))
+    values = []
+    sx.solve(problem, stop=sx.Stop(max_steps=15), observers=[lambda record, _: values.append(record.value)])
+    assert np.all(np.diff(values) <= 0)
+    assert values[-1] == pytest.approx(-8 * np.log(1 / 8 + 1e-3), rel=1e-8)  # X = I/8
+
+
+def test_the_scaling_is_the_diagonal_of_the_gauss_newton_hessian_when_everything_is_observed():
+    m, n, radius = 5, 4, 3.0
+    rows, cols = np.nonzero(np.ones((m, n)))
+    problem = sx.Problem(sx.Completion(rows, cols, np.ones(m * n), (m, n)), sx.NuclearBall((m, n), radius))
+    Y, multiplier = factor(problem, 2, 0), 1e3
+    got = inverse_curvature(problem, Y, multiplier, np.nan)
+    for i in range(m + n):
+        for k in range(2):
+            D = np.zeros_like(Y)
+            D[i, k] = 1.0
+            change = 2 * radius * (D[:m] @ Y[m:].T + Y[:m] @ D[m:].T)
+            assert 0.5 / got[i, k] - multiplier == pytest.approx(np.sum(change**2), rel=1e-9)
+
+
+def test_without_any_hint_the_scaling_has_the_mean_curvature():
+    problem = sx.Problem(sx.Smooth(lambda X: (0.5 * np.sum(X**2), X), (6, 6)), sx.Spectrahedron(6))
+    scaling = inverse_curvature(problem, factor(problem, 2, 0), 0.5, 3.0)
+    assert scaling.shape == (6, 2)
+    assert np.all(np.isfinite(scaling)) and np.all(scaling > 0)
+    assert np.ptp(scaling, axis=0).max() == 0.0  # no row is known to be better observed than another
+
+
+# ------------------------------------------------------------------------------------------------------ projections
+
+
+def spectrum(name, d):
+    decay = np.linspace(1.0, 0.0, d)
+    return {"few": np.where(np.arange(d) < 4, 2 + decay, 0.1 * decay - 0.05), "many": 1 + 1e-3 * decay}[name]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(60, 60), (50, 70)])
+def test_a_projection_from_few_vectors_is_the_true_one(shape, dtype):
+    rng = np.random.default_rng(1)
+    m, n = shape
+    U = np.linalg.qr(dense.normal(rng, (m, m), dtype))[0]
+    V = np.linalg.qr(dense.normal(rng, (n, n), dtype))[0]
+    hermitian = m == n
+    s = spectrum("few", min(m, n))
+    A = (U * s) @ U.conj().T if hermitian else (U[:, : s.size] * np.abs(s)) @ V[:, : s.size].conj().T
+    domains = [sx.Spectrahedron(m), sx.TraceBall(m, 1.0)] if hermitian else [sx.NuclearBall(shape, 1.0)]
+    for domain in domains:
+        start = dense.normal(rng, (m if hermitian else m + n, 1), dtype)
+        found, products = project_leading(domain, Dense(A, hermitian), start, 40, 1e-12, rng)
+        assert found is not None and products > 0
+        np.testing.assert_allclose(found.dense(), domain.project(A).dense(), rtol=0, atol=1e-6)
+
+
+def test_a_projection_of_high_rank_is_refused_not_guessed():
+    d, rng = 120, np.random.default_rng(1)
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    A = (Q * spectrum("many", d)) @ Q.T
+    assert np.linalg.matrix_rank(sx.Spectrahedron(d).project(A).dense()) == d
+    found, _ = project_leading(sx.Spectrahedron(d), Dense(A, True), rng.standard_normal((d, 1)), 40, 1e-10, rng)
+    assert found is None
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 20.0))
+@settings(max_examples=25, deadline=None)
+def test_whatever_comes_back_is_exact(seed, size):
+    rng = np.random.default_rng(seed)
+    d = 40
+    A = rng.standard_normal((d, d)) * rng.choice([0.1, 1.0])
+    domain = sx.NuclearBall((d, d), size)
+    found, _ = project_leading(domain, Dense(A), rng.standard_normal((2 * d, 1)), 40, 1e-12, rng)
+    if found is not None:
+        np.testing.assert_allclose(found.dense(), domain.project(A).dense(), rtol=0, atol=1e-7 * max(1.0, size))
+
+
+def large_rank(d, condition):
+    """A quadratic whose optimum has full rank, given as a user's own function."""
+    rng = np.random.default_rng(0)
+    W = np.linspace(1.0, condition, d * d).reshape(d, d)
+    W = 0.5 * (W + W.T)
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    target = (Q * np.linspace(0.5, 1.5, d)) @ Q.T / d
+    objective = sx.Smooth(
+        lambda X: (0.5 * np.sum(W * (X - target) ** 2), W * (X - target)), (d, d), smoothness=condition
+    )
+    return sx.Problem(objective, sx.Spectrahedron(d)), target
+
+
+def test_a_large_rank_is_left_to_projections():
+    problem, target = large_rank(40, 5.0)
+    kinds = []
+    result = sx.solve(
+        problem, stop=sx.Stop(gap=1e-10, max_steps=200), observers=[lambda record, _: kinds.append(record.kind)]
+    )
+    assert "project" in kinds and "hybrid" in kinds
+    assert result.status is sx.Status.GAP
+    np.testing.assert_allclose(result.X.dense(), target, rtol=0, atol=1e-4)
+
+
+def test_a_distance_is_one_projection():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((30, 30))
+    problem = sx.Problem(sx.Distance(A + A.T), sx.Spectrahedron(30))
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-9))
+    assert [record.kind for record in result.trace] == ["start", "project"]
+    np.testing.assert_allclose(result.X.dense(), problem.domain.project(A + A.T).dense(), rtol=0, atol=1e-12)
+
+
+def test_a_sparse_distance_too_large_for_decompositions_is_projected_all_the_same():
+    from scipy.sparse import random as sparse_random
+
+    A = sparse_random(6000, 4000, density=1e-3, random_state=np.random.default_rng(0), format="csr")
+    A = A.multiply(np.linspace(1.0, 0.0, 6000)[:, None] ** 8).tocsr()
+    problem = sx.Problem(sx.Distance(A), sx.NuclearBall(A.shape, 2.0))
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-5, max_steps=20))
+    assert result.status is sx.Status.GAP
+    assert [record.kind for record in result.trace] == ["start", "project"]
