@@ -94,6 +94,7 @@ def document() -> dict:
 
     def entry(problem, peer, curve, certified, **more):
         common = {"title": peer, "setting": {"tol": 0.1}, "limit_seconds": 100.0, "status": "limit", "message": ""}
+        common |= {"blas_threads": 1}
         common |= {"warm_up_seconds": 0.1, "seconds": 100.0, "rank": 5, "peak_mb": 20.0, "answer": None}
         return {"problem": problem, "peer": peer, **common, "curve": curve, "certified": certified, **more}
 

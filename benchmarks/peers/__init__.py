@@ -6,8 +6,9 @@ columns and values. What makes it fair:
 - One evaluator: f is computed from the iterate's observed entries by ``problems.Table.value``, for us as for others. At
   the end of a run the whole answer is looked at: its norm, and whether its entries are those that were evaluated.
 - The clock stands still while it evaluates, and starts before a tool builds its own form of the data.
-- Every run has a process of its own, one at a time, with the same number of threads (OMP_NUM_THREADS and its likes,
-  threadpoolctl on top). Imports, compilation and a warm-up solve come before the clock and are reported apart.
+- Every run has a process of its own, one at a time, with the same most threads (OMP_NUM_THREADS and its likes). A peer
+  uses one BLAS thread or all, whichever took more steps a second in a pilot of five seconds, off the clock; we spend
+  them on sparse kernels. Imports, compilation and a warm-up solve come before the clock and are reported apart.
 - Every peer has a grid of settings, stated as ``GRID`` in its file. Every setting is run and kept; for each question
   (how soon within 1e-3?) the setting that answers it best counts, which may be another one for the next question.
 - Only we certify anything. For the others we certify the iterates afterwards, without charging time: their certified
@@ -28,6 +29,7 @@ The results are one JSON document (aggregate numbers only, nothing about single 
                          "multiplier": λ of the penalised problem with the same optimum}},
      "runs": [{"problem", "peer", "title", "setting": {…}, "limit_seconds",
                "status": "done" | "limit" | "missing" | "failed" | "killed", "message",
+               "blas_threads",                                     as the pilot chose
                "warm_up_seconds",                                  import and a first solve of a tiny table
                "seconds",                                          on the run's own clock
                "curve": [[seconds, value], …],                     thinned to one point per 2 % of time

@@ -68,7 +68,7 @@ def _plan(chosen: argparse.Namespace) -> run.Plan:
     folder = _folder(chosen)
     if chosen.fresh:
         run.forget(folder)
-    names = tuple(chosen.problems or (("quick", "small") if chosen.quick else problems.FULL))
+    names = tuple(chosen.problems or (("quick",) if chosen.quick else problems.FULL))
     grids, limit = (QUICK, chosen.limit or 1.0) if chosen.quick else ({}, chosen.limit)
     return run.Plan(folder, names, tuple(chosen.peers), limit, chosen.threads, grids)
 

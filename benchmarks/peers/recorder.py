@@ -26,7 +26,7 @@ class Recorder:
         self.rank: int | None = None
         self.going = True
         self.image: np.ndarray | None = None  # the last one evaluated
-        self.stopped_at = 0.0
+        self.stopped_at, self.steps = 0.0, 0
         self._next = self._next_kept = 0.0
         self._standing = 0.0
         self._began = time.perf_counter()
@@ -66,7 +66,7 @@ class Recorder:
                 self.saved.append((now, value, path))
                 self._next_kept = now * _KEPT
             self.going = not finished
-        self.stopped_at = now
+        self.stopped_at, self.steps = now, self.steps + 1
         self._standing += time.perf_counter() - here
         return self.going
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import problems, solvers
+from .verdict import optimum
 
 PACKAGES = ("spectraplex", "numpy", "scipy", "numba", "copt", "cvxpy-base", "scs", "clarabel")
 GRACE_SECONDS = 600.0  # beyond the limit: loading, warming up, certifying afterwards
@@ -59,14 +60,17 @@ def run(plan: Plan) -> dict:
     tasks = [task for name in document["problems"] for task in _tasks(plan, name, document["problems"][name])]
     waiting = [task for task in tasks if _kept(plan, task) is None]
     say(f"{len(tasks)} runs, {len(tasks) - len(waiting)} of them already done")
+    beside = 5.0  # seconds a run takes beside its clock; measured as they come
     for number, task in enumerate(tasks, 1):
         found = _kept(plan, task)
         if found is None:
-            left = sum(each["limit_seconds"] for each in waiting)
+            left = sum(each["limit_seconds"] + beside for each in waiting)
             what = f"{task['problem']} · {task['peer']} {_words(task['setting'])}"
-            say(f"[{number}/{len(tasks)}] {what} · at most {left / 60:.0f} min of clock left")
+            say(f"[{number}/{len(tasks)}] {what} · up to {left / 60:.0f} min left")
+            began = time.perf_counter()
             found = _do(plan, task)
             waiting.pop(0)
+            beside += 0.2 * (time.perf_counter() - began - (found["seconds"] or 0.0) - beside)
             say(f"        {_summary(found, task)}")
         document["runs"].append(found)
         _write(plan.folder / "peers.json", document)
@@ -80,6 +84,8 @@ def _tasks(plan: Plan, name: str, known: dict) -> list[dict]:
         if getattr(module, "CONIC", False) and not problems.SPECS[name].conic:
             continue
         for setting in plan.grids.get(peer, module.GRID):
+            if setting.get("relative_gap", 1.0) < problems.SPECS[name].finest_gap:
+                continue
             task = {"problem": name, "peer": peer, "title": module.TITLE, "setting": setting}
             task |= {"limit_seconds": known["limit_seconds"], "threads": plan.threads}
             tasks.append(task | {"optimum": known["optimum"], "multiplier": known["multiplier"]})
@@ -105,7 +111,7 @@ def _do(plan: Plan, task: dict) -> dict:
     found = _child(plan, task, task["limit_seconds"] + plan.grace_seconds)
     shown = {key: task[key] for key in ("problem", "peer", "title", "setting", "limit_seconds", "threads")}
     empty = {"seconds": None, "curve": [], "certified": [], "rank": None, "peak_mb": None, "answer": None}
-    found = shown | {"warm_up_seconds": None} | empty | found
+    found = shown | {"blas_threads": None, "warm_up_seconds": None} | empty | found
     _write(_path(plan, task), found)
     return found
 
@@ -133,7 +139,8 @@ def _child(plan: Plan, task: dict, timeout: float) -> dict:
                 command, env=environment(plan.threads), stderr=subprocess.PIPE, text=True, timeout=timeout, check=False
             )
         except subprocess.TimeoutExpired:
-            return {"status": "killed", "message": f"no answer {timeout:.0f} s after it started"}
+            if not out_path.is_file():  # else it was killed while certifying
+                return {"status": "killed", "message": f"no answer {timeout:.0f} s after it started"}
         if out_path.is_file():
             return json.loads(out_path.read_text(encoding="utf-8"))
         lines = done.stderr.strip().splitlines() or [""]
@@ -204,12 +211,12 @@ def _words(setting: dict) -> str:
 def _summary(found: dict, task: dict) -> str:
     if not found["curve"]:
         return f"{found['status']}: {found['message']}"
-    low = task["optimum"][0]
+    star, _ = optimum(task)
     value = min(point[1] for point in found["curve"])
     gaps = [(value - bound) / value for _, value, bound in found["certified"]]
     gap = f"certified gap {min(gaps):.1e}" if gaps else "nothing certified"
     memory = f"{found['peak_mb']:.0f} MB, warm-up {found['warm_up_seconds']:.1f} s"
-    return f"{found['status']} after {found['seconds']:.2f} s, relative error {value / low - 1:.1e}, {gap}, {memory}"
+    return f"{found['status']} after {found['seconds']:.2f} s, relative error {max(value / star - 1, 0.0):.1e}, {gap}, {memory}"
 
 
 def _write(path: Path, content: dict) -> None:

@@ -13,8 +13,8 @@ from ..problems import Table
 from ..recorder import Recorder
 
 TITLE = "softImpute-ALS"
-# rank.max; and λ alone, or the paper's path of falling λ with warm starts (8 values from σ₁ of the data down)
-GRID = [{"rank": rank, "start": start} for start in ("cold", "path") for rank in (10, 60, 180)]
+# rank.max; λ alone ("cold"), and once the paper's path of falling λ, warm starts (8 values from σ₁ of the data down)
+GRID = [*({"rank": rank, "start": "cold"} for rank in (10, 60, 180, 400)), {"rank": 60, "start": "path"}]
 _PATH, _LOOSE, _AT_MOST = 8, 1e-3, 20
 
 
