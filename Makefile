@@ -15,7 +15,7 @@ help:
 	@echo "make test-long  the big random campaigns as well"
 	@echo "make check      ruff format, ruff, mypy"
 	@echo "make bench      our own benchmarks, printed as ratios (a few minutes; keep the machine quiet)"
-	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: under a minute)"
+	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: a minute)"
 
 setup: $(VENV)/.ready
 

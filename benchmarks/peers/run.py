@@ -216,7 +216,8 @@ def _summary(found: dict, task: dict) -> str:
     gaps = [(value - bound) / value for _, value, bound in found["certified"]]
     gap = f"certified gap {min(gaps):.1e}" if gaps else "nothing certified"
     memory = f"{found['peak_mb']:.0f} MB, warm-up {found['warm_up_seconds']:.1f} s"
-    return f"{found['status']} after {found['seconds']:.2f} s, relative error {max(value / star - 1, 0.0):.1e}, {gap}, {memory}"
+    error = f"relative error {max(value / star - 1, 0.0):.1e}"
+    return f"{found['status']} after {found['seconds']:.2f} s, {error}, {gap}, {memory}"
 
 
 def _write(path: Path, content: dict) -> None:
