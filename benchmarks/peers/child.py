@@ -82,7 +82,7 @@ def run(task: dict) -> Iterator[dict]:
         }
         yield found
         if not ours:
-            yield found | {"certified": certify(table, recorder.saved, max(60.0, task["limit_seconds"]))}
+            yield found | {"certified": certify(table, recorder.saved, max(60.0, 0.5 * task["limit_seconds"]))}
 
 
 def best_threads(peer: Any, table: problems.Table, setting: dict, most: int, recorder: Recorder) -> int:

@@ -37,7 +37,7 @@ SPECS = {
         "MovieLens-100k, radius 3500", lambda: datasets.movielens("100k"), 3500.0, 120.0, (37867.016, 37867.016), 1e-4
     ),
     "100k-5000": Spec(
-        "MovieLens-100k, radius 5000", lambda: datasets.movielens("100k"), 5000.0, 300.0, (16570.033, 16570.033), 1e-4
+        "MovieLens-100k, radius 5000", lambda: datasets.movielens("100k"), 5000.0, 200.0, (16570.033, 16570.033), 1e-4
     ),
     "1m-18000": Spec(
         "MovieLens-1M, radius 18000", lambda: datasets.movielens("1m"), 18000.0, 300.0, (241862.0, 242118.0), 1e-2, 1e-3
