@@ -91,11 +91,13 @@ def best_threads(peer: Any, table: problems.Table, setting: dict, most: int, rec
     ``solve`` keeps BLAS at one thread because small products lose by more; the others get the same choice.
     """
     speeds = {}
-    for threads in sorted({1, most}):
+    for threads in sorted({1, most}, reverse=True):
         pilot = Recorder(table, min(PILOT_SECONDS, 0.1 * recorder.limit_seconds), recorder.goal)
         with threadpool_limits(limits=threads):
             pilot.start()
             peer.run(table, pilot, setting)
+        if pilot.steps == 1 and pilot.stopped_at >= pilot.limit_seconds:
+            return most  # a step longer than the pilot is dense LAPACK work, which gains from threads
         speeds[threads] = pilot.steps / pilot.stopped_at
     return max(speeds, key=speeds.__getitem__)
 

@@ -6,7 +6,7 @@ from ..problems import Table
 from ..recorder import Recorder
 
 TITLE = "Frank-Wolfe, 2/(t+2)"
-GRID = [{"tolerance": 0.1}]  # of svds, as in frank_wolfe.py; the loose one, which serves this step rule better
+GRID = [{"tolerance": 0.0}, {"tolerance": 0.1}]  # of svds, as in frank_wolfe.py
 
 
 def run(table: Table, recorder: Recorder, setting: dict) -> tuple:
