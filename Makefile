@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo-output
+PEERS_VENV ?= .venv-peers
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long check format bench clean
+.PHONY: help setup demo test test-long check format bench bench-peers clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
@@ -14,6 +15,7 @@ help:
 	@echo "make test-long  the big random campaigns as well"
 	@echo "make check      ruff format, ruff, mypy"
 	@echo "make bench      our own benchmarks, printed as ratios (a few minutes; keep the machine quiet)"
+	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: a minute)"
 
 setup: $(VENV)/.ready
 
@@ -44,5 +46,14 @@ format: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# The other tools get an environment of their own: opt-in, and nothing of theirs reaches the one we develop in.
+$(PEERS_VENV)/.ready: pyproject.toml benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[plot]" -r benchmarks/peers/requirements.txt
+	@touch $@
+
+bench-peers: $(PEERS_VENV)/.ready
+	$(PEERS_VENV)/bin/python -m benchmarks.peers run $(ARGS)
+
 clean:
-	rm -rf $(VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
