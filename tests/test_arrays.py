@@ -273,3 +273,45 @@ def test_orthonormal_leaves_out_what_is_dependent(dtype):
     assert arrays.orthonormal(np.concatenate([v, 2 * v], axis=1)).shape == (6, 1)
     assert arrays.orthonormal(np.concatenate([v, inside], axis=1), basis).shape == (6, 1)
     np.testing.assert_allclose(np.linalg.norm(arrays.orthonormal(1e-120 * v)), 1.0, rtol=1e-14)
+
+
+def test_a_serial_context_keeps_this_thread_and_no_other_to_itself(large, restore_threads, monkeypatch):
+    from spectraplex.threads import serial
+
+    pattern, data, _ = large
+    sx.set_threads(2)
+    share, shared = workers.share, []
+    monkeypatch.setattr(workers, "share", lambda job, chunks: (shared.append(chunks), share(job, chunks)))
+    parallel = everything(pattern, data, 40)
+    assert shared
+    shared.clear()
+    with serial():
+        alone = everything(pattern, data, 40)
+        assert shared == []
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(everything, pattern, data, 40).result()
+        assert shared  # another thread is not bound by it
+    for one, many in zip(alone, parallel, strict=True):
+        np.testing.assert_array_equal(one, many)
+    shared.clear()
+    everything(pattern, data, 40)
+    assert shared
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_factors_in_single_precision_are_summed_in_double(large, kind):
+    pattern, data, A = large
+    rng = np.random.default_rng(0)
+    k = 37
+    wide = "complex128" if kind is np.complex64 else "float64"
+    U, V = (dense.normal(rng, (n, k), wide).astype(kind) for n in pattern.shape)
+    rows, cols = pattern.rows.astype(int), pattern.indices.astype(int)
+    wide_U, wide_V = U.astype(wide), V.astype(wide)
+    s = rng.random(k)
+    want = np.einsum("ek,k,ek->e", wide_U[rows], s, wide_V[cols].conj())
+    for got, exact in (
+        (pattern.sample(U, V, s), want),
+        (pattern.multiply(data, V), A @ wide_V),
+    ):
+        assert got.dtype.itemsize >= 8 and got.dtype.name in ("float64", "complex128")
+        assert np.abs(got - exact).max() <= 1e-13 * np.abs(exact).max() * k

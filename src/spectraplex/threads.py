@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from operator import index
 from typing import Any
 
@@ -22,6 +23,23 @@ def _available_cores() -> int:
     asked = os.environ.get("OMP_NUM_THREADS", "")
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     return min(here, int(asked)) if asked.isdigit() and int(asked) > 0 else here
+
+
+_here = threading.local()
+
+
+@contextmanager
+def serial() -> Iterator[None]:
+    """Within this context, and in this thread alone, the sparse kernels stay on the calling thread.
+
+    For code that runs one solve per thread and has no core to spare; results are the same, bit for bit.
+    """
+    before = getattr(_here, "serial", False)
+    _here.serial = True
+    try:
+        yield
+    finally:
+        _here.serial = before
 
 
 class _Workers:
@@ -55,7 +73,7 @@ class _Workers:
 
     def worth(self, work: int, chunks: int) -> bool:
         """Whether so many multiply-adds in so many chunks should be shared at all."""
-        return work >= _SERIAL_WORK and self.count > 1 and chunks > 1
+        return work >= _SERIAL_WORK and self.count > 1 and chunks > 1 and not getattr(_here, "serial", False)
 
     def run(self, job: Callable[[int], None], chunks: int, work: int) -> None:
         """All chunks, shared when the work is worth waking a thread for."""

@@ -83,7 +83,9 @@ class Hybrid:
         else:  # a projection needs no first eigenvector
             guess, step = point.atoms.vector(0), Step("start", 0.0, 0.0, np.inf)
         none = (np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
-        memory = HybridMemory(max(2, self.block), guess[:, None], 0.0, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none)
+        memory = HybridMemory(
+            max(2, self.block), guess[:, None], 0.0, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
+        )
         return point, memory, step
 
     def step(
