@@ -116,12 +116,13 @@ def _products(table: Ratings, pattern: Pattern, rank: int, flops: float) -> Iter
             ("its transpose", lambda U=U: flipped.multiply(turned, U), flipped, U),
         ):
             out = np.empty(there.shape[0])
-            rows = best(lambda there=there, block=block, out=out: there.sweep(_read_rows, work, block, out))
+            rows = best(lambda there=there, block=block, out=out, work=work: there.sweep(_read_rows, work, block, out))
             seconds = best(job)
             limit = max(rows, work / flops)
             yield (
-                f"{len(table):9d} observations, rank {rank:3d}, {np.dtype(kind).name}: {name:15s} {1e3 * seconds:7.2f} ms, "
-                f"{work / seconds / 1e9:5.1f}e9 multiply-adds/s, {100 * work / flops / seconds:3.0f} % of the flop rate, "
+                f"{len(table):9d} observations, rank {rank:3d}, {np.dtype(kind).name}: {name:15s} "
+                f"{1e3 * seconds:7.2f} ms, {work / seconds / 1e9:5.1f}e9 multiply-adds/s, "
+                f"{100 * work / flops / seconds:3.0f} % of the flop rate, "
                 f"{100 * rows / seconds:3.0f} % of a bare read of the rows: "
                 f"{100 * limit / seconds:3.0f} % of the limit {_met(limit / seconds)}"
             )
@@ -165,7 +166,8 @@ def _serial(table: Ratings) -> Iterator[str]:
     before = sx.set_threads(1)
     one = best(lambda: pattern.multiply(data, V), 20)
     sx.set_threads(before)
-    yield f"{len(table):9d} observations, sparse × 128 columns: {one / all_threads:.2f}× as fast on {before} threads as on one"
+    gain = f"{one / all_threads:.2f}× as fast on {before} threads as on one"
+    yield f"{len(table):9d} observations, sparse × 128 columns: {gain}"
 
 
 def _met(share: float) -> str:

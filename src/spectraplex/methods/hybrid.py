@@ -118,7 +118,7 @@ class Hybrid:
     def _project(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
-        """One accelerated projection; when ``_TRIAL`` of them gained less than the last descent, it is its turn again."""
+        """One accelerated projection; when ``_TRIAL`` of them gained less than the last descent, one is due again."""
         if memory.tried == 0:
             point, held, _ = _PROJECTED.init(problem, point, rng)
         else:
