@@ -17,6 +17,7 @@ from .methods import (
     RankOneRegularized,
 )
 from .objectives import Completion, Distance, Objective, Sensing, Smooth
+from .penalized import Penalized, counterpart
 from .problem import Method, Point, Problem, Step
 from .projection import project
 from .result import Result, load
@@ -39,6 +40,7 @@ __all__ = [
     "NuclearBall",
     "Objective",
     "Pairwise",
+    "Penalized",
     "Point",
     "Problem",
     "Progress",
@@ -60,6 +62,7 @@ __all__ = [
     "__version__",
     "certify",
     "check",
+    "counterpart",
     "load",
     "project",
     "set_threads",

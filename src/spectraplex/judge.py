@@ -10,7 +10,7 @@ import numpy as np
 
 from .arrays import Array, dagger
 from .certificate import Candidate, Certificate, contradicts, dual_value, lower_bound
-from .domains import NuclearBall, Spectrahedron, capped
+from .domains import Spectrahedron, capped
 from .eigen import upper_bound
 from .factors import Factors, Rectangular, Symmetric, as_factors
 from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
@@ -133,7 +133,7 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
         return max(0.5 * (reached - certificate.lower_bound) / c, 0.0) if c > 0 else np.inf
 
     bound = upper_bound(
-        problem.lifted.gradient(candidate.slope, sign=-1.0),
+        problem.lifted.pull(candidate.slope),
         failure=failure,
         accuracy=accuracy,
         relative=1e-14,
@@ -150,7 +150,7 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
 
 
 def _size(problem: Problem) -> float:
-    return problem.domain.radius if isinstance(problem.domain, NuclearBall) else problem.domain.trace
+    return float(problem.domain.trace if problem.domain.hermitian else problem.domain.radius)  # type: ignore[union-attr]
 
 
 def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:

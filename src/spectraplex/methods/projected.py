@@ -2,7 +2,8 @@
 
     X ← P(Y − ∇f(Y)/β),   Y = X (plain)   or   Y = X + (s_old − 1)/s · (X − X_old)  (Nesterov, Beck & Teboulle),
 
-P the Euclidean projection on the user's own set. Momentum is dropped when the value would rise, so both are monotone.
+P the Euclidean projection on the user's own set (with a penalty in place of a set: singular values less λ/β).
+Momentum is dropped when the value would rise, so both are monotone.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class ProjectedGradient:
         self, problem: Problem, point: Point, here: tuple[Array, Array, Array], memory: PGMemory, push: float
     ) -> tuple[Point, float]:
         objective, domain = problem.objective, problem.domain
-        Y, image, value, slope = _dense(*here), point.image, point.value, point.slope
+        lifted = problem.lifted
+        Y, image, slope = _dense(*here), lifted.seen(point.image), point.slope
+        value = point.value - lifted.charge(point.image)
         if push > 0.0:
             before = (memory.U, memory.s, memory.V)
             Y = (1.0 + push) * Y - push * _dense(*before)
@@ -75,12 +78,13 @@ class ProjectedGradient:
             G = 0.5 * (G + dagger(G))
         beta, known = memory.beta, _smoothness(problem) is not None
         while True:
-            factors = domain.project(Y - G / beta)
+            factors = domain.prox(Y - G / beta, 1.0 / beta)
             new = problem.point(domain.raised(factors))
             if known:
                 return new, beta
             D = factors.dense() - Y
-            if new.value <= value + inner(G, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
+            reached = new.value - lifted.charge(new.image)
+            if reached <= value + inner(G, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
                 return new, beta
             beta *= 2.0
 
