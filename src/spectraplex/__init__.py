@@ -17,6 +17,8 @@ from .methods import (
     RankOneRegularized,
 )
 from .objectives import Completion, Distance, Objective, Sensing, Smooth
+from .path import path
+from .pathway import Path, PathPoint
 from .penalized import Penalized, counterpart
 from .problem import Method, Point, Problem, Step
 from .projection import project
@@ -40,6 +42,8 @@ __all__ = [
     "NuclearBall",
     "Objective",
     "Pairwise",
+    "Path",
+    "PathPoint",
     "Penalized",
     "Point",
     "Problem",
@@ -64,6 +68,7 @@ __all__ = [
     "check",
     "counterpart",
     "load",
+    "path",
     "project",
     "set_threads",
     "solve",

@@ -112,13 +112,14 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """A lower bound on f*, the slope it came from, and what it cost."""
+    """A lower bound on f*, the slope it came from with its bound ``top`` on λ_max(−𝒜*y), and what it cost."""
 
     value: float
     kind: str
     failure: float
     products: float
     candidate: Candidate
+    top: float
 
 
 def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[float, float]:
@@ -155,6 +156,11 @@ def _loss(problem: Problem, candidate: Candidate) -> tuple[float, float]:
     return candidate.value - lifted.charge(candidate.image), float(
         problem.objective.pair(candidate.slope, lifted.seen(candidate.image))
     )
+
+
+def believed(problem: Problem, candidate: Candidate) -> bool:
+    """Whether the loss has a conjugate, and Fenchel's equality holds for it here."""
+    return _conjugate(problem, candidate) is not None
 
 
 def _conjugate(problem: Problem, candidate: Candidate) -> Any:
@@ -232,7 +238,7 @@ def lower_bound(
         products=products,
     )
     reached, _ = dual_value(problem, chosen, bound.value)
-    return LowerBound(reached, bound.kind, bound.failure, spent + bound.products, chosen)
+    return LowerBound(reached, bound.kind, bound.failure, spent + bound.products, chosen, bound.value)
 
 
 class Certifier:

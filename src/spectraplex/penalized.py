@@ -123,14 +123,14 @@ def _bound(objective: Any, lam: float, psd: bool) -> float:
     column = found.vectors[:, :1]
     curve = lifted.along(Charged(zero, 1.0), Charged(lifted.ball.measure(column, np.ones(1), column), -1.0))
     better = curve.value(curve.minimize(1.0))
-    return _rounded_up((min(better, value) - least) / lam)
+    return rounded_up((min(better, value) - least) / lam)
 
 
 def _tenth(top: float) -> float:
     return 0.1 * top
 
 
-def _rounded_up(size: float) -> float:
+def rounded_up(size: float) -> float:
     """To two digits, so that the bound, and with it a fingerprint, does not hang on the last bit of a sum."""
     unit = 10.0 ** (math.floor(math.log10(size)) - 1)
     return math.ceil(size / unit + 1e-6) * unit

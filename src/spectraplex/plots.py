@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Array
+from .pathway import Path as SolutionPath
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -95,6 +96,36 @@ def convergence(
     handles, labels = panels[0].get_legend_handles_labels()
     ncols, where = min(4, len(labels)), "outside lower center"
     figure.legend(handles, labels, loc=where, ncols=ncols, frameon=False, handlelength=3.2)
+    if title:
+        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+    return figure
+
+
+def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
+    """A path: its values with what is certified about the optimum, and the rank, along the radius (or λ).
+
+    Between the points of ``sx.path(…, gap=…)`` the band is what was promised; elsewhere it joins what was certified.
+    """
+    if not len(path):
+        raise ValueError("plot_path: the path has no point.")
+    columns, name = path.as_dict(), "lam" if path.family.penalized else "radius"
+    along = columns[name]
+    figure = _figure(_WIDTH_INCHES, 4.2)
+    values, ranks = figure.subplots(1, 2)
+    values.fill_between(along, columns["lower_bound"], columns["value"], color=_PALE, linewidth=0, label="certified")
+    values.plot(along, columns["value"], "o-", color=_COLOURS[0], markersize=4, linewidth=2.0, label="value")
+    values.set_ylabel("value")
+    values.legend(frameon=False)
+    ranks.step(along, columns["rank"], "o-", where="mid", color=_COLOURS[3], markersize=4, linewidth=2.0)
+    ranks.set_ylabel("rank")
+    ranks.set_ylim(bottom=0)
+    for panel in (values, ranks):
+        panel.set_xlabel("λ" if name == "lam" else "radius")
+        if along.size > 2 and along.max() > 8 * along.min():
+            panel.set_xscale("log")
+        if name == "lam" and along.size > 1:
+            panel.invert_xaxis()  # solved from large λ to small, so that both forms grow to the right
+        _plain(panel)
     if title:
         figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
     return figure

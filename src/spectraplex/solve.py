@@ -149,6 +149,10 @@ class _Run:
 
     def _begin(self, start: Any) -> bool:
         """The first point; True when an earlier run simply goes on."""
+        if isinstance(start, Result) and set(start.state) <= {
+            "dual"
+        }:  # a point of a path: it kept nothing but its factors
+            start = start.X
         if isinstance(start, Result):
             try:
                 resumed = self._resume(start)

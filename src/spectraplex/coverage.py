@@ -1,0 +1,133 @@
+"""Every radius between two: a proof that a promised gap holds on a whole interval, not only where it was looked at.
+
+On a ball the values of ``Between.primal`` are convex in the radius, so a chord lies above them; the lower bounds are
+straight lines. On a piece between two radii the gap is therefore at most (chord − the better of the two ends' lines),
+which is largest at an end or where the lines cross: three numbers prove the whole piece. Long pieces are halved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .family import Between, Solved
+
+_FINEST = 1e-7  # pieces shorter than this share of the radius are not halved any more
+
+
+@dataclass(frozen=True)
+class Promise:
+    """gap ≤ relative·value, where values below ``floor`` count as that."""
+
+    relative: float
+    floor: float
+
+    def allowed(self, value: float) -> float:
+        return self.relative * max(value, self.floor)
+
+    def kept(self, upper: list[float], lower: list[float]) -> bool:
+        """Whether it holds along straight lines that pass through these numbers, in this order.
+
+        Each of the two forms is linear there, so the corners prove it; and what holds for values that are too large
+        holds for smaller ones.
+        """
+        pairs = list(zip(upper, lower, strict=True))
+        if all(high - low <= self.relative * self.floor for high, low in pairs):
+            return True
+        return all(high > 0 and (1 - self.relative) * high <= low for high, low in pairs)
+
+
+@dataclass(frozen=True)
+class Line:
+    """f*(θ) ≥ value + slope·(θ − size) at every θ."""
+
+    size: float
+    value: float
+    slope: float
+
+    def at(self, size: float) -> float:
+        return self.value + self.slope * (size - self.size)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A radius that was looked at: the values of three feasible points, and the best line there."""
+
+    size: float
+    values: tuple[float, float, float]
+    line: Line
+
+    @classmethod
+    def at(cls, between: Between, size: float) -> Node:
+        value, slope = max(between.dual(size))
+        return cls(size, between.primal(size), Line(size, value, slope))
+
+    @property
+    def gap(self) -> float:
+        return min(self.values) - self.line.value
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The nodes that prove an interval; or the radius ``missing`` where a solution of its own is needed."""
+
+    nodes: tuple[Node, ...]
+    missing: float | None
+    worst: float  # the largest share of what is allowed that was met
+
+    @property
+    def whole(self) -> bool:
+        return self.missing is None
+
+
+def cover(between: Between, promise: Promise) -> Coverage:
+    """Prove the promise for all radii from a to b, or say where it fails."""
+    ends = (Node.at(between, between.a.size), Node.at(between, between.b.size))
+    nodes, worst = [ends[0]], 0.0
+    todo = [ends]
+    while todo:
+        left, right = todo.pop()
+        if _proven(left, right, promise):
+            nodes.append(right)
+            continue
+        size = math.sqrt(left.size * right.size)
+        middle = Node.at(between, size)
+        share = middle.gap / promise.allowed(min(middle.values))
+        worst = max(worst, share)
+        if share > 1.0 or right.size - left.size < _FINEST * right.size:
+            return Coverage(tuple(nodes), size, worst)
+        todo += [(middle, right), (left, middle)]
+    return Coverage(tuple(nodes), None, max([worst, *(n.gap / promise.allowed(min(n.values)) for n in nodes[1:-1])]))
+
+
+def _proven(left: Node, right: Node, promise: Promise) -> bool:
+    first, second = left.line, right.line
+    sizes = [left.size, right.size]
+    if first.slope != second.slope:
+        crossing = left.size + (second.at(left.size) - first.at(left.size)) / (first.slope - second.slope)
+        if left.size < crossing < right.size:
+            sizes = [left.size, crossing, right.size]
+    lower = [max(first.at(size), second.at(size)) for size in sizes]
+    for start, end in zip(left.values, right.values, strict=True):
+        share = [(size - left.size) / (right.size - left.size) for size in sizes]
+        if promise.kept([(1 - t) * start + t * end for t in share], lower):
+            return True
+    return False
+
+
+def reach(known: Solved, high: float, promise: Promise) -> float:
+    """The largest radius up to ``high`` where this solution alone keeps the promise (a guess, by bisection)."""
+    curve = known.family.objective.along(known.image, known.image)
+
+    def keeps(size: float) -> bool:
+        ahead = size / known.size - 1.0
+        value = curve.value(float(curve.minimize(ahead)) if ahead > 0 else 0.0)
+        return value - known.bound(size)[0] <= promise.allowed(value)
+
+    if keeps(high):
+        return high
+    low, top = known.size, high
+    for _ in range(12):
+        middle = math.sqrt(low * top)
+        low, top = (middle, top) if keeps(middle) else (low, middle)
+    return low

@@ -1,0 +1,272 @@
+"""path: one solution after the other along the radius (or λ), each started from the one before, each certified.
+
+With ``gap=ε`` the radii choose themselves, so that *every* radius of a range has a certified answer: see ``coverage``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array
+from .certificate import Certificate
+from .coverage import Line, Promise, cover, reach
+from .domains import NuclearBall, TraceBall
+from .eigen import leading
+from .factors import Factors
+from .family import Between, Family, Solved, solved
+from .fingerprint import data_fingerprint, factors_fingerprint
+from .objectives.validate import number, numbers
+from .pathway import Path, PathPoint, rank_of
+from .penalized import Penalized, largest, rounded_up, unit_ball, zero_image
+from .problem import Problem
+from .solve import Observer, solve
+from .stop import Status, Stop
+
+_SMALL = 1e-3  # values below this share of the value at zero count as that: no gap is small beside nothing
+_FINER = 0.5  # share of the promised gap that a solution itself may use up; the rest is for the width around it
+
+
+def path(
+    problem: Problem,
+    radii: Any = "auto",
+    *,
+    gap: float | None = None,
+    count: int = 20,
+    stop: Stop | None = None,
+    method: Any = "hybrid",
+    seed: int = 0,
+    observers: Sequence[Observer] = (),
+    failure: float = 1e-9,
+) -> Path:
+    """Solve along the radius of a ball, smallest first, or along λ, largest first; each start is the solution before.
+
+    Parameters
+    ----------
+    problem : on a ``NuclearBall`` or ``TraceBall``, or ``Penalized``; its own radius (λ) is where "auto" ends.
+    radii : the radii (or λs), in any order; or "auto": ``count`` of them in geometric progression. Balls: from the best
+        multiple of the leading singular pair of the gradient at zero alone, but at most half of the problem's radius,
+        up to that radius. Penalties: from the least λ whose solution is zero down to the problem's λ.
+    gap : choose the radii so that *every* radius from the smallest to the largest of ``radii`` has an answer
+        (``Path.at``) with a certified gap of at most ``gap`` times its value. Balls only.
+    stop : when each solve ends; by default at a certified relative gap of 10⁻³. With ``gap`` only its limits count.
+    method, seed, observers : as for ``solve``; an observer that returns False ends the path.
+    failure : the probability that any bound of the whole path is wrong.
+
+    A gap is measured beside the value, or beside a thousandth of the value at zero where that is larger: where a model
+    fits everything, values go to zero and no gap is small beside them.
+
+    Returns
+    -------
+    Path
+        As far as it got: Ctrl-C ends it with the points that are finished.
+    """
+    family_like = isinstance(problem, Penalized) or (
+        isinstance(problem, Problem) and isinstance(problem.domain, NuclearBall | TraceBall)
+    )
+    if not family_like:
+        what = problem.domain if isinstance(problem, Problem) else type(problem).__name__
+        raise TypeError(f"path: needs a Problem on a NuclearBall or TraceBall, or a Penalized one, got {what}.")
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise ValueError(f"path: count must be a positive whole number, got {count!r}.")
+    if stop is not None and not isinstance(stop, Stop):
+        raise TypeError(f"path: stop must be a Stop such as Stop(relative_gap=0.01), got {type(stop).__name__}.")
+    if not 0 < number("path", "failure", failure) < 1:
+        raise ValueError(f"path: failure is a probability between 0 and 1, got {failure!r}.")
+    sizes = _auto(problem, int(count)) if isinstance(radii, str) else numbers("path", "radii", radii, ndim=1)
+    if isinstance(radii, str) and radii != "auto":
+        raise ValueError(f"path: radii must be numbers or 'auto', got {radii!r}.")
+    sizes = _sorted(sizes, isinstance(problem, Penalized))
+    family = Family.of(problem, float(sizes.min()))
+    if gap is None:
+        small = _SMALL * abs(family.zero)
+        asked = Stop(relative_gap=1e-3, gap=1e-3 * small) if stop is None else stop
+        return _Walk(family, asked, method, seed, tuple(observers), failure).visit(sizes)
+    gap = number("path", "gap", gap, positive=True)
+    if gap >= 1:
+        raise ValueError(f"path: gap is a share of the value, less than one, got {gap!r}.")
+    if family.penalized:
+        raise ValueError("path: gap= is for balls; every λ belongs to some radius, see spectraplex.counterpart.")
+    promise = Promise(gap, _SMALL * abs(family.zero))
+    finer = replace(stop or Stop(), relative_gap=_FINER * gap, gap=_FINER * gap * promise.floor, value=None)
+    return _Walk(family, finer, method, seed, tuple(observers), failure).keep(
+        promise, float(sizes.min()), float(sizes.max())
+    )
+
+
+class _Walk:
+    """The state of one call of ``path``."""
+
+    def __init__(
+        self, family: Family, stop: Stop, method: Any, seed: int, observers: tuple[Observer, ...], failure: float
+    ) -> None:
+        self.family, self.stop, self.method, self.seed = family, stop, method, seed
+        self.observers, self.failure = observers, failure
+        self.rng = np.random.default_rng([seed, 2])
+        self.points: list[PathPoint] = []
+        self.lines: list[Line] = []
+        self.covered = -math.inf
+        self.ended = ""
+
+    def visit(self, sizes: Array) -> Path:
+        """The plain form: these sizes, one after the other."""
+        before: Solved | None = None
+        try:
+            for size in sizes:
+                before = self.solve(float(size), before)
+                if before is None or self.ended:
+                    break
+        except KeyboardInterrupt:
+            self.ended = "Interrupted"
+        return self.path(None)
+
+    def keep(self, promise: Promise, low: float, high: float) -> Path:
+        """The form that promises a gap at every radius: guess how far to go, solve there, prove or go back."""
+        boldness = 2.0  # in reaches of a solution alone: the next one reaches back, and blends reach further
+        try:
+            here = self.solve(low, None)
+            if here is not None and self.fine(here, promise):
+                self.covered = low
+            while here is not None and not self.ended and here.size < high:
+                width = boldness * math.log(reach(here, high, promise) / here.size)
+                left = math.log(high / here.size)
+                # what is left in equal parts: a short last step would cost as much as a long one
+                parts = max(1, math.ceil(left / max(width, 1e-6) - 1e-9))
+                there = self.solve(high if parts == 1 else here.size * math.exp(left / parts), here)
+                if there is None:
+                    break
+                inserted, worst = self.fill(here, there, promise)
+                # gaps grow like the square of the distance
+                boldness *= 0.7 if inserted else min(1.5, max(0.8, 0.9 / math.sqrt(max(worst, 1e-3))))
+                here = there
+        except KeyboardInterrupt:
+            self.ended = "Interrupted"
+        return self.path(promise)
+
+    def fine(self, known: Solved, promise: Promise) -> bool:
+        """Whether a solution keeps the promise at its own radius; if not, the path ends there."""
+        if self.ended:
+            return False
+        if known.value - known.bound(known.size)[0] <= promise.allowed(known.value):
+            return True
+        self.ended = f"Stopped at radius {known.size:.6g}, which was not solved finely enough: raise the limits of stop"
+        return False
+
+    def fill(self, a: Solved, b: Solved, promise: Promise) -> tuple[int, float]:
+        """Prove the interval, solving between its ends where that is needed; how often it was, and how close it got."""
+        if not self.fine(b, promise):
+            return 0, 1.0
+        between = Between(a, b)
+        found = cover(between, promise)
+        if found.whole:
+            self.lines += [node.line for node in found.nodes]
+            self.covered = b.size
+            return 0, found.worst
+        middle = self.solve(math.sqrt(a.size * b.size), a)
+        if middle is None:
+            return 1, 1.0
+        left, _ = self.fill(a, middle, promise)
+        right, _ = self.fill(middle, b, promise) if not self.ended else (0, 1.0)
+        return 1 + left + right, 1.0
+
+    # -------------------------------------------------------------------------------------------------- one point
+
+    def solve(self, size: float, before: Solved | None) -> Solved | None:
+        """Solve from where the last solution was, certify its own slope for use at other sizes, and keep the point."""
+        number = len(self.points) + 1
+        failure = 0.5 * self.failure / (number * (number + 1))
+        start, bound = self._start(size, before)
+        problem = self.family.at(size, bound)
+        result = solve(problem, self.method, self.stop, self.observers, start, self.seed, failure=failure)
+        if result.status is Status.INTERRUPTED:
+            self.ended = "Interrupted"
+            return None
+        if result.status is Status.OBSERVER:
+            self.ended = "Stopped because an observer returned False"
+        wanted, most = self.stop.wanted(result.value), max(500.0, result.products)
+        found = solved(self.family, size, result.X, failure=failure, rng=self.rng, wanted=wanted, products=most)
+        own, certificate = found.bound(size)[0], result.certificate
+        state: dict[str, Any] = {}
+        if result.value - own <= max(result.gap, wanted):  # the slope of X itself: nothing to keep beside X
+            certificate = Certificate(
+                kind=found.kind,
+                failure=found.failure,
+                value=result.value,
+                lower_bound=own,
+                feasibility=0.0,
+                data=data_fingerprint(problem),
+                factors=factors_fingerprint(result.X),
+            )
+        elif "dual" in result.state:
+            state = {"dual": result.state["dual"]}
+        self.points.append(
+            PathPoint(
+                size=size,
+                radius=found.norm if self.family.penalized else size,
+                lam=size if self.family.penalized else found.sigma,
+                value=result.value,
+                lower_bound=certificate.lower_bound,
+                rank=rank_of(result.X),
+                seconds=result.seconds,
+                products=result.products + found.products,
+                result=replace(
+                    result,
+                    state=state,
+                    certificate=certificate,
+                    lower_bound=certificate.lower_bound,
+                    gap=certificate.gap,
+                ),
+                problem=problem,
+                sigma=found.sigma,
+            )
+        )
+        return found
+
+    def _start(self, size: float, before: Solved | None) -> tuple[Factors | None, float | None]:
+        """Where to begin, and a bound on the nuclear norm of a penalised solution."""
+        if before is None or before.norm == 0.0:
+            return None, None
+        if not self.family.penalized:
+            ahead = size / before.size - 1.0
+            curve = self.family.objective.along(before.image, before.image)
+            return self.family.scaled(before.X, 1.0 + (float(curve.minimize(ahead)) if ahead > 0 else ahead)), None
+        least = self.family.least
+        return before.X, None if least is None else rounded_up((before.loss + size * before.norm - least) / size)
+
+    def path(self, promise: Promise | None) -> Path:
+        points = sorted(self.points, key=lambda point: point.size, reverse=self.family.penalized)
+        if promise is not None:  # beyond what is proven nothing was promised
+            points = [point for point in points if point.size <= self.covered]
+        ended = f"{self.ended}; what was finished before is returned." if self.ended else ""
+        return Path(points, self.family, promise, tuple(self.lines), ended, self.failure)
+
+
+def _auto(problem: Problem, count: int) -> Array:
+    """Sizes in geometric progression, from where something begins to happen to the problem's own."""
+    objective, domain = problem.objective, problem.domain
+    zero = zero_image(objective)
+    if isinstance(problem, Penalized):
+        start, end = max(largest(objective, zero, problem.psd), problem.lam), problem.lam
+    else:
+        end = domain.radius if isinstance(domain, NuclearBall) else domain.trace
+        lifted = unit_ball(objective, domain.hermitian).lifted
+        pull = lifted.pull(objective.evaluate(zero)[1])
+        vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vectors
+        alone = objective.along(zero, lifted.measure(vector[:, :1], np.ones(1), vector[:, :1])).minimize(end)
+        start = min(float(alone), 0.5 * end) or 0.5 * end
+    return np.geomspace(start, end, count) if count > 1 else np.array([end])
+
+
+def _sorted(sizes: Array, penalized: bool) -> Array:
+    """Each once, smallest radius or largest λ first."""
+    if sizes.size == 0:
+        raise ValueError("path: radii is empty; give at least one, or 'auto'.")
+    if sizes.dtype.kind == "c" or not (sizes > 0).all():
+        place = int(np.argmin(sizes.real > 0)) if sizes.dtype.kind != "c" else 0
+        raise ValueError(f"path: radii[{place}] is {sizes[place]}; a radius (or λ) is positive.")
+    found = np.unique(sizes)
+    return found[::-1] if penalized else found
