@@ -268,6 +268,10 @@ def test_a_path_is_a_sequence_with_a_table(tmp_path):
     assert sx.load(tmp_path).value == path[1].value
     further = sx.solve(path[1].problem, start=path[1].result, stop=sx.Stop(relative_gap=1e-6))
     assert further.gap <= 1e-6 * further.value
+    for radius in (0.5 * size, 0.6 * size):
+        values, lower = path.curve([radius])
+        _, certificate = path.at(radius)
+        assert values[0] == pytest.approx(certificate.value) and lower[0] == certificate.lower_bound
     X, certificate = path.at(0.7 * size)
     assert X is path[1].X and certificate is path[1].certificate
     with pytest.raises(ValueError, match="outside the path"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .arrays import EPS
 from .family import Between, Solved
 
 _FINEST = 1e-7  # pieces shorter than this share of the radius are not halved any more
@@ -46,7 +47,8 @@ class Line:
     slope: float
 
     def at(self, size: float) -> float:
-        return self.value + self.slope * (size - self.size)
+        rounding = 4 * EPS * abs(self.slope) * (size + self.size)
+        return self.value + self.slope * (size - self.size) - rounding
 
 
 @dataclass(frozen=True)

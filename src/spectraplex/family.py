@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from .certificate import Candidate, believed, dual_value, lower_bound
 from .domains import NuclearBall, TraceBall
 from .factors import Factors, Rectangular, Symmetric
 from .objectives.distance import Factored
-from .penalized import Penalized, zero_image
+from .penalized import Penalized, infimum, norm_bound, zero_image
+from .penalty import NuclearPenalty, TracePenalty
 from .problem import Problem
 
 
@@ -39,8 +41,13 @@ class Family:
         penalized = isinstance(problem, Penalized)
         bound = 0.0
         if isinstance(problem, Penalized):
-            known = hasattr(problem.objective, "conjugate")
-            bound = _size(Penalized(problem.objective, smallest, psd=problem.psd) if known else problem)
+            known = norm_bound(problem.objective, smallest, problem.psd)
+            if known is None and smallest < problem.lam:
+                raise ValueError(
+                    f"path: λ {smallest:g} is less than the problem's {problem.lam:g}, for which its bound was given; "
+                    "pass a Penalized problem with the smallest λ and a bound for that."
+                )
+            bound = size_of(problem.domain) if known is None else known
         return cls(problem.objective, problem.domain.hermitian, penalized, bound)
 
     @property
@@ -51,15 +58,22 @@ class Family:
         """The problem of one size; ``bound`` is a tighter one on the nuclear norm, for the methods."""
         if self.penalized:
             return Penalized(self.objective, size, psd=self.psd, bound=self.bound if bound is None else bound)
-        d = self.objective.shape[0]
-        return Problem(self.objective, TraceBall(d, size) if self.psd else NuclearBall(self.objective.shape, size))
+        return Problem(self.objective, self._domain(size))
+
+    def lifted(self, size: float) -> Any:
+        """What a lower bound at that size has to know, without the checks that a problem makes at the door."""
+        return SimpleNamespace(objective=self.objective, lifted=self._domain(size).lift(self.objective))
+
+    def _domain(self, size: float) -> Any:
+        shape = self.objective.shape
+        if self.penalized:
+            return TracePenalty(shape[0], size, self.bound) if self.psd else NuclearPenalty(shape, size, self.bound)
+        return TraceBall(shape[0], size) if self.psd else NuclearBall(shape, size)
 
     @cached_property
     def least(self) -> float | None:
         """inf ℓ, where the loss has a conjugate that says so."""
-        if not hasattr(self.objective, "conjugate"):
-            return None
-        return -float(self.objective.conjugate(self.objective.evaluate(zero_image(self.objective))[1]).at(0.0))
+        return infimum(self.objective)
 
     @cached_property
     def zero(self) -> float:
@@ -111,10 +125,11 @@ class Solved:
 
 def dual_bound(family: Family, size: float, candidate: Candidate, sigma: float) -> tuple[float, float]:
     """−ℓ*(c·y) − cθσ̄ at its best c, and −cσ̄, its derivative in θ; with a penalty the derivative is not a line's."""
-    problem = family.at(size)
+    problem = family.lifted(size)
     if candidate.image is not None:
         candidate = Candidate(candidate.value, candidate.slope, problem.lifted.whole(candidate.image))
-    value, c = dual_value(problem, candidate, (1 + 4 * EPS) * sigma * _size(problem))
+    scale = family.bound if family.penalized else size
+    value, c = dual_value(problem, candidate, (1 + 4 * EPS) * sigma * scale)
     return value, -c * sigma
 
 
@@ -127,7 +142,7 @@ def solved(
     candidate = Candidate.at(problem, image)
     value = candidate.value + problem.lifted.price(X)
     found = lower_bound(problem, [candidate], value, failure=failure, rng=rng, wanted=wanted, products=products)
-    sigma = found.top / _size(problem)
+    sigma = found.top / size_of(problem.domain)
     return Solved(
         family, size, X, image, candidate.value, candidate.slope, sigma, found.kind, found.failure, found.products
     )
@@ -150,9 +165,9 @@ class Between:
         self._right = objective.along(b.image, b.image)
         self._blend = objective.along(a.image, objective.combine(1.0, b.image, -1.0, a.image))
         reach = max(b.size / a.size - 1.0, 0.0)
-        point = Candidate(a.loss, a.slope, self.family.at(a.size).lifted.whole(a.image))
+        problem = self.family.lifted(a.size)
         # a slope that belongs to no point proves nothing without a conjugate that can be believed
-        self._blends = believed(self.family.at(a.size), point)
+        self._blends = believed(problem, Candidate(a.loss, a.slope, problem.lifted.whole(a.image)))
         self._reach = 1.0 + (float(self._left.minimize(reach)) if reach > 0 and not self.family.penalized else 0.0)
 
     def share(self, size: float) -> float:
@@ -203,6 +218,6 @@ class Between:
         return None
 
 
-def _size(problem: Problem) -> float:
-    domain: Any = problem.domain
+def size_of(domain: Any) -> float:
+    """Radius or trace; of a penalty, the bound on it."""
     return float(domain.trace if domain.hermitian else domain.radius)

@@ -166,6 +166,9 @@ class _Walk:
             self.lines += [node.line for node in found.nodes]
             self.covered = b.size
             return 0, found.worst
+        if b.size < a.size * (1 + 1e-5):
+            self.ended = f"Stopped at radius {a.size:.6g}: no solution near it keeps the promise, which is too fine"
+            return 1, 1.0
         middle = self.solve(math.sqrt(a.size * b.size), a)
         if middle is None:
             return 1, 1.0
@@ -250,7 +253,8 @@ def _auto(problem: Problem, count: int) -> Array:
     objective, domain = problem.objective, problem.domain
     zero = zero_image(objective)
     if isinstance(problem, Penalized):
-        start, end = max(largest(objective, zero, problem.psd), problem.lam), problem.lam
+        # the estimate is good to six digits; a little more, so that zero is the solution
+        start, end = max((1 + 2e-6) * largest(objective, zero, problem.psd), problem.lam), problem.lam
     else:
         end = domain.radius if isinstance(domain, NuclearBall) else domain.trace
         lifted = unit_ball(objective, domain.hermitian).lifted

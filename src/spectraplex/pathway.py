@@ -14,6 +14,7 @@ from .coverage import Line, Promise
 from .factors import Factors, Rectangular, Symmetric
 from .family import Between, Family, remeasured
 from .fingerprint import data_fingerprint, factors_fingerprint
+from .objectives.validate import numbers
 from .problem import Problem
 from .result import Result
 
@@ -128,12 +129,7 @@ class Path(Sequence[PathPoint]):
         if a == b:
             return self.points[a].X, self.points[a].certificate
         between = self._between(a, b)
-        values = between.primal(size)
-        lower = max(value for value, _ in between.dual(size))
-        if self.family.penalized:  # p* is concave in λ: the chord of two lower bounds lies below it
-            t = between.share(size)
-            lower = max(lower, (1 - t) * self.points[a].lower_bound + t * self.points[b].lower_bound)
-        lower = max([lower, *(line.at(size) for line in self._lines)])
+        values, lower = between.primal(size), self._lower(a, b, size)
         best = min(values)
         allowed = max(self.promise.allowed(best) if self.promise else 0.0, best - lower)
         left, right = (solution.X.triple()[1].size for solution in (between.a, between.b))
@@ -156,6 +152,27 @@ class Path(Sequence[PathPoint]):
             factors=factors_fingerprint(X),
         )
         return X, certificate
+
+    def curve(self, sizes: Any) -> tuple[Array, Array]:
+        """Values and lower bounds at many sizes of the range: what ``at`` would say, without making the factors."""
+        found = []
+        for size in numbers("curve", "sizes", sizes, ndim=1):
+            a, b = self._neighbours(size)
+            if a == b:
+                found.append((self.points[a].value, self.points[a].lower_bound))
+            else:
+                found.append((min(self._between(a, b).primal(size)), self._lower(a, b, size)))
+        values, lower = np.array(found).reshape(-1, 2).T
+        return values, lower
+
+    def _lower(self, a: int, b: int, size: float) -> float:
+        """The best bound between two neighbours: from their slopes, from what was proven, from concavity in λ."""
+        between = self._between(a, b)
+        known = [value for value, _ in between.dual(size)] + [line.at(size) for line in self._lines]
+        if self.family.penalized:  # p* is concave in λ: the chord of two lower bounds lies below it
+            t = between.share(size)
+            known.append((1 - t) * self.points[a].lower_bound + t * self.points[b].lower_bound)
+        return max(known)
 
     def _neighbours(self, size: Any) -> tuple[int, int]:
         if not self.points:

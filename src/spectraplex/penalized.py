@@ -45,7 +45,14 @@ class Penalized(Problem):
             raise ValueError(f"Penalized: psd=True is about square matrices, but the objective's are {m}×{n}.")
         if psd and hasattr(objective, "require_hermitian"):
             objective.require_hermitian()
-        bound = _bound(objective, lam, psd) if bound is None else number("Penalized", "bound", bound, positive=True)
+        if bound is None:
+            bound = norm_bound(objective, lam, psd)
+            if bound is None:
+                raise ValueError(
+                    f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate); "
+                    "pass bound=, a nuclear norm that no solution exceeds."
+                )
+        bound = number("Penalized", "bound", bound, positive=True)
         penalty: Any = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
         super().__init__(objective, penalty)
 
@@ -101,19 +108,24 @@ def zero_image(objective: Any) -> Any:
     return objective.measure(np.ones((m, 1), objective.dtype), np.zeros(1), np.ones((n, 1), objective.dtype))
 
 
-def _bound(objective: Any, lam: float, psd: bool) -> float:
+def infimum(objective: Any) -> float | None:
+    """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed."""
+    value, slope = objective.evaluate(zero_image(objective))
+    conjugate = objective.conjugate(slope) if hasattr(objective, "conjugate") else None
+    if conjugate is None or not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
+        return None
+    return -float(conjugate.at(0.0))
+
+
+def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
     """λ‖Z*‖ ≤ p(Z) − inf ℓ for every Z: from the best multiple of the leading rank-one of the gradient at zero."""
     zero = zero_image(objective)
     value, slope = objective.evaluate(zero)
     if not math.isfinite(value):
         raise ValueError(f"Penalized: the objective is {value} at zero; run spectraplex.check on it.")
-    conjugate = objective.conjugate(slope) if hasattr(objective, "conjugate") else None
-    if conjugate is None or abs(value + conjugate.at(1.0)) > 1e-7 * (abs(value) + conjugate.size):
-        raise ValueError(
-            f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate); pass "
-            "bound=, a nuclear norm that no solution exceeds."
-        )
-    least = -conjugate.at(0.0)
+    least = infimum(objective)
+    if least is None:
+        return None
     room = (value - least) / lam
     if not room > 0.0:
         return 1.0  # zero is the solution: any size will do

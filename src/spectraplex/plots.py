@@ -102,30 +102,40 @@ def convergence(
 
 
 def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
-    """A path: its values with what is certified about the optimum, and the rank, along the radius (or λ).
-
-    Between the points of ``sx.path(…, gap=…)`` the band is what was promised; elsewhere it joins what was certified.
-    """
+    """A path along the radius (or λ): its values, the certified gap at and between its points, and the rank."""
     if not len(path):
         raise ValueError("plot_path: the path has no point.")
     columns, name = path.as_dict(), "lam" if path.family.penalized else "radius"
     along = columns[name]
-    figure = _figure(_WIDTH_INCHES, 4.2)
-    values, ranks = figure.subplots(1, 2)
-    values.fill_between(along, columns["lower_bound"], columns["value"], color=_PALE, linewidth=0, label="certified")
-    values.plot(along, columns["value"], "o-", color=_COLOURS[0], markersize=4, linewidth=2.0, label="value")
-    values.set_ylabel("value")
-    values.legend(frameon=False)
-    ranks.step(along, columns["rank"], "o-", where="mid", color=_COLOURS[3], markersize=4, linewidth=2.0)
-    ranks.set_ylabel("rank")
-    ranks.set_ylim(bottom=0)
-    for panel in (values, ranks):
+    wide = along.max() > 8 * along.min()
+    fine = (np.geomspace if wide else np.linspace)(along.min(), along.max(), 201)
+    fine = np.clip(np.unique(np.concatenate([fine, along])), along.min(), along.max())
+    values, lower = path.curve(fine)
+    figure = _figure(_WIDTH_INCHES, 3.6)
+    panels = figure.subplots(1, 3)
+    panels[0].plot(fine, values, color=_COLOURS[0], linewidth=2.0)
+    panels[0].plot(along, columns["value"], "o", color=_COLOURS[0], markersize=5)
+    panels[0].set_ylabel("value")
+    share = 100 / np.maximum(np.abs(values), path.promise.floor if path.promise else 0.0)
+    panels[1].plot(fine, np.maximum(values - lower, 0.0) * share, color=_COLOURS[4], linewidth=2.0)
+    if path.promise:
+        panels[1].axhline(100 * path.promise.relative, color="#888888", linestyle="--", linewidth=1.2)
+        panels[1].annotate("promised", (along.min(), 100 * path.promise.relative), va="bottom", color="#555555")
+    panels[1].set_ylabel("certified gap, % of the value")
+    panels[2].step(along, columns["rank"], "o-", where="mid", color=_COLOURS[3], markersize=5, linewidth=2.0)
+    panels[2].set_ylabel("rank")
+    for panel in panels:
         panel.set_xlabel("λ" if name == "lam" else "radius")
-        if along.size > 2 and along.max() > 8 * along.min():
+        if wide:
             panel.set_xscale("log")
+            marks = np.geomspace(along.min(), along.max(), 4)
+            panel.set_xticks(marks, [f"{mark:.2g}" if mark < 100 else f"{mark:.0f}" for mark in marks])
+            panel.minorticks_off()
         if name == "lam" and along.size > 1:
-            panel.invert_xaxis()  # solved from large λ to small, so that both forms grow to the right
+            panel.invert_xaxis()  # solved from large λ to small: both forms loosen to the right
         _plain(panel)
+    for panel, lowest in zip(panels, (values.min(), 0.0, 0.0), strict=True):
+        panel.set_ylim(bottom=min(float(lowest), 0.0))
     if title:
         figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
     return figure
