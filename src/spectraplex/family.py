@@ -109,6 +109,7 @@ class Solved:
     kind: str
     failure: float
     products: float = 0.0
+    own: bool = True  # the slope is that of the image, not one found beside it
 
     @property
     def norm(self) -> float:
@@ -120,7 +121,8 @@ class Solved:
 
     def bound(self, size: float) -> tuple[float, float]:
         """The lower bound that this slope proves at another size, and its derivative there (balls: of a true line)."""
-        return dual_bound(self.family, size, Candidate(self.loss, self.slope, self.image), self.sigma)
+        image = self.image if self.own else None
+        return dual_bound(self.family, size, Candidate(self.loss, self.slope, image), self.sigma)
 
 
 def dual_bound(family: Family, size: float, candidate: Candidate, sigma: float) -> tuple[float, float]:
@@ -134,25 +136,34 @@ def dual_bound(family: Family, size: float, candidate: Candidate, sigma: float) 
 
 
 def solved(
-    family: Family, size: float, X: Factors, *, failure: float, rng: np.random.Generator, wanted: float, products: float
+    family: Family,
+    size: float,
+    X: Factors,
+    slope: Any = None,
+    *,
+    failure: float,
+    rng: np.random.Generator,
+    wanted: float,
+    products: float,
 ) -> Solved:
-    """Certify σ̄ for the slope of X itself, as tight as ``wanted`` (a gap) asks."""
+    """Certify σ̄ for the slope of X itself, or for a given one, as tight as ``wanted`` (a gap) asks."""
     image = family.objective.measure(*X.triple())
     problem = family.at(size)
     candidate = Candidate.at(problem, image)
-    value = candidate.value + problem.lifted.price(X)
+    value, loss = candidate.value + problem.lifted.price(X), candidate.value
+    candidate = candidate if slope is None else Candidate(loss, slope, None)
     found = lower_bound(problem, [candidate], value, failure=failure, rng=rng, wanted=wanted, products=products)
     sigma = found.top / size_of(problem.domain)
-    return Solved(
-        family, size, X, image, candidate.value, candidate.slope, sigma, found.kind, found.failure, found.products
-    )
+    truth, spent = (found.kind, found.failure), found.products
+    return Solved(family, size, X, image, loss, candidate.slope, sigma, *truth, spent, slope is None)
 
 
-def remeasured(family: Family, size: float, X: Factors, sigma: float) -> Solved:
-    """The same with its image measured again, bit for bit: a kept point holds factors and numbers only."""
+def remeasured(family: Family, size: float, X: Factors, sigma: float, kept: Any = None) -> Solved:
+    """The same with its image measured again, bit for bit: points keep factors, numbers, and a slope not X's own."""
     image = family.objective.measure(*X.triple())
     loss, slope = family.objective.evaluate(image)
-    return Solved(family, size, X, image, float(loss), slope, sigma, "none", 1.0)
+    slope = slope if kept is None else kept
+    return Solved(family, size, X, image, float(loss), slope, sigma, "none", 1.0, own=kept is None)
 
 
 class Between:
@@ -167,7 +178,8 @@ class Between:
         reach = max(b.size / a.size - 1.0, 0.0)
         problem = self.family.lifted(a.size)
         # a slope that belongs to no point proves nothing without a conjugate that can be believed
-        self._blends = believed(problem, Candidate(a.loss, a.slope, problem.lifted.whole(a.image)))
+        point = Candidate(a.loss, objective.evaluate(a.image)[1], problem.lifted.whole(a.image))
+        self._blends = believed(problem, point)
         self._reach = 1.0 + (float(self._left.minimize(reach)) if reach > 0 and not self.family.penalized else 0.0)
 
     def share(self, size: float) -> float:

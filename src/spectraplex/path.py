@@ -24,6 +24,7 @@ from .objectives.validate import number, numbers
 from .pathway import Path, PathPoint, rank_of
 from .penalized import Penalized, largest, rounded_up, unit_ball, zero_image
 from .problem import Problem
+from .result import Result
 from .solve import Observer, solve
 from .stop import Status, Stop
 
@@ -126,22 +127,23 @@ class _Walk:
 
     def keep(self, promise: Promise, low: float, high: float) -> Path:
         """The form that promises a gap at every radius: guess how far to go, solve there, prove or go back."""
-        boldness = 2.0  # in reaches of a solution alone: the next one reaches back, and blends reach further
+        last = 0.0  # how far the last step went, in logarithms of the radius, changed by how close the gap came
         try:
             here = self.solve(low, None)
             if here is not None and self.fine(here, promise):
                 self.covered = low
             while here is not None and not self.ended and here.size < high:
-                width = boldness * math.log(reach(here, high, promise) / here.size)
-                left = math.log(high / here.size)
+                # the next solution reaches back as far as this one does ahead, and blends reach further
+                width, left = 2 * math.log(reach(here, high, promise) / here.size), math.log(high / here.size)
                 # what is left in equal parts: a short last step would cost as much as a long one
-                parts = max(1, math.ceil(left / max(width, 1e-6) - 1e-9))
+                parts = max(1, math.ceil(left / max(width, last, left / 64) - 1e-9))
                 there = self.solve(high if parts == 1 else here.size * math.exp(left / parts), here)
                 if there is None:
                     break
                 inserted, worst = self.fill(here, there, promise)
-                # gaps grow like the square of the distance
-                boldness *= 0.7 if inserted else min(1.5, max(0.8, 0.9 / math.sqrt(max(worst, 1e-3))))
+                # gaps grow like the square of the distance; too bold a step costs nothing, it is a point all the same
+                bold = 0.7 if inserted else min(3.0, 0.9 / math.sqrt(max(worst, 0.1)))
+                last = bold * math.log(there.size / here.size) / (1 + inserted)
                 here = there
         except KeyboardInterrupt:
             self.ended = "Interrupted"
@@ -190,44 +192,50 @@ class _Walk:
             return None
         if result.status is Status.OBSERVER:
             self.ended = "Stopped because an observer returned False"
-        wanted, most = self.stop.wanted(result.value), max(500.0, result.products)
-        found = solved(self.family, size, result.X, failure=failure, rng=self.rng, wanted=wanted, products=most)
-        own, certificate = found.bound(size)[0], result.certificate
-        state: dict[str, Any] = {}
-        if result.value - own <= max(result.gap, wanted):  # the slope of X itself: nothing to keep beside X
+        found = self._slope(size, result, 0.5 * failure)
+        lower, certificate = found.bound(size)[0], result.certificate
+        kept = {name: slope for name, slope in result.state.items() if name == "dual"}
+        if found.own and result.value - lower <= max(result.gap, self.stop.wanted(result.value)):
+            kept = {}  # the slope of X itself proves enough
             certificate = Certificate(
                 kind=found.kind,
                 failure=found.failure,
                 value=result.value,
-                lower_bound=own,
+                lower_bound=lower,
                 feasibility=0.0,
                 data=data_fingerprint(problem),
                 factors=factors_fingerprint(result.X),
             )
-        elif "dual" in result.state:
-            state = {"dual": result.state["dual"]}
+        lower, gap = certificate.lower_bound, certificate.gap
         self.points.append(
             PathPoint(
                 size=size,
                 radius=found.norm if self.family.penalized else size,
                 lam=size if self.family.penalized else found.sigma,
                 value=result.value,
-                lower_bound=certificate.lower_bound,
+                lower_bound=lower,
                 rank=rank_of(result.X),
                 seconds=result.seconds,
                 products=result.products + found.products,
-                result=replace(
-                    result,
-                    state=state,
-                    certificate=certificate,
-                    lower_bound=certificate.lower_bound,
-                    gap=certificate.gap,
-                ),
+                result=replace(result, state=kept, certificate=certificate, lower_bound=lower, gap=gap),
                 problem=problem,
                 sigma=found.sigma,
+                own=found.own,
             )
         )
         return found
+
+    def _slope(self, size: float, result: Result, failure: float) -> Solved:
+        """A slope with a certified σ̄, for use at other sizes: that of X, or the one the run's own bound came from."""
+        wanted, most = self.stop.wanted(result.value), max(500.0, result.products)
+        asked: dict[str, Any] = dict(failure=failure, rng=self.rng, wanted=wanted, products=most)
+        found = solved(self.family, size, result.X, **asked)
+        lower, kept = found.bound(size)[0], result.state.get("dual")
+        averaged = isinstance(kept, np.ndarray) and result.certificate.dual != "slope" and self.family.least is not None
+        if not averaged or result.value - lower <= wanted:
+            return found
+        other = solved(self.family, size, result.X, kept, **asked)
+        return other if other.bound(size)[0] > lower else found
 
     def _start(self, size: float, before: Solved | None) -> tuple[Factors | None, float | None]:
         """Where to begin, and a bound on the nuclear norm of a penalised solution."""

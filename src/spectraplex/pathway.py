@@ -27,8 +27,8 @@ class PathPoint:
 
     ``radius`` and ``lam`` are both there, whichever of the two was chosen: for a ball λ is the certified bound on σ₁ of
     the gradient, for a penalty the radius is the nuclear norm of X. ``rank`` counts singular values above 10⁻⁶ of
-    the largest. ``result.state`` is empty, as images and slopes would fill the memory: ``solve(…, start=point.result)``
-    starts from the factors.
+    the largest. ``result.state`` is empty but for a slope that a certificate may need, as images and slopes would fill
+    the memory: ``solve(…, start=point.result)`` starts from the factors.
     """
 
     size: float
@@ -42,6 +42,7 @@ class PathPoint:
     result: Result
     problem: Problem = field(repr=False)
     sigma: float = field(repr=False)
+    own: bool = field(repr=False, default=True)
 
     @property
     def gap(self) -> float:
@@ -196,7 +197,10 @@ class Path(Sequence[PathPoint]):
 
     def _between(self, a: int, b: int) -> Between:
         if self._held is None or self._held[0] != a:
-            ends = [remeasured(self.family, p.size, p.X, p.sigma) for p in (self.points[a], self.points[b])]
+            ends = []
+            for point in (self.points[a], self.points[b]):
+                kept = None if point.own else point.result.state["dual"]
+                ends.append(remeasured(self.family, point.size, point.X, point.sigma, kept))
             self._held = (a, Between(*ends))
         return self._held[1]
 
