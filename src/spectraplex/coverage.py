@@ -1,8 +1,10 @@
-"""Every radius between two: a proof that a promised gap holds on a whole interval, not only where it was looked at.
+"""Every size between two: a proof that a promised gap holds on a whole interval, not only where it was looked at.
 
 On a ball the values of ``Between.primal`` are convex in the radius, so a chord lies above them; the lower bounds are
 straight lines. On a piece between two radii the gap is therefore at most (chord − the better of the two ends' lines),
 which is largest at an end or where the lines cross: three numbers prove the whole piece. Long pieces are halved.
+With a penalty it is the other way round: one matrix is worth ℓ + λ·norm at every λ, a straight line above, and the
+optimal value is concave in λ, so that a chord of lower bounds lies below it.
 """
 
 from __future__ import annotations
@@ -40,38 +42,50 @@ class Promise:
 
 @dataclass(frozen=True)
 class Line:
-    """f*(θ) ≥ value + slope·(θ − size) at every θ."""
+    """The optimal value lies at every size above (a penalty: below) value + slope·(size − this size)."""
 
     size: float
     value: float
     slope: float
+    above: bool = False
 
     def at(self, size: float) -> float:
         rounding = 4 * EPS * abs(self.slope) * (size + self.size)
-        return self.value + self.slope * (size - self.size) - rounding
+        return self.value + self.slope * (size - self.size) + (rounding if self.above else -rounding)
 
 
 @dataclass(frozen=True)
 class Node:
-    """A radius that was looked at: the values of three feasible points, and the best line there."""
+    """A size that was looked at: the best line there, and numbers (one for each kind of point) that chords may join."""
 
     size: float
-    values: tuple[float, float, float]
+    chords: tuple[float, ...]
     line: Line
 
     @classmethod
     def at(cls, between: Between, size: float) -> Node:
-        value, slope = max(between.dual(size))
-        return cls(size, between.primal(size), Line(size, value, slope))
+        (lower, slope), values = max(between.dual(size)), between.primal(size)
+        if not between.family.penalized:
+            return cls(size, values, Line(size, lower, slope))
+        value, norm = min(zip(values, between.norms(size), strict=True))
+        return cls(size, (lower,), Line(size, value, norm, above=True))
+
+    @property
+    def value(self) -> float:
+        return self.line.value if self.line.above else min(self.chords)
+
+    @property
+    def lower(self) -> float:
+        return max(self.chords) if self.line.above else self.line.value
 
     @property
     def gap(self) -> float:
-        return min(self.values) - self.line.value
+        return self.value - self.lower
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The nodes that prove an interval; or the radius ``missing`` where a solution of its own is needed."""
+    """The nodes that prove an interval; or the size ``missing`` where a solution of its own is needed."""
 
     nodes: tuple[Node, ...]
     missing: float | None
@@ -83,7 +97,7 @@ class Coverage:
 
 
 def cover(between: Between, promise: Promise) -> Coverage:
-    """Prove the promise for all radii from a to b, or say where it fails."""
+    """Prove the promise for all sizes from a to b, or say where it fails."""
     ends = (Node.at(between, between.a.size), Node.at(between, between.b.size))
     nodes, worst = [ends[0]], 0.0
     todo = [ends]
@@ -94,12 +108,12 @@ def cover(between: Between, promise: Promise) -> Coverage:
             continue
         size = math.sqrt(left.size * right.size)
         middle = Node.at(between, size)
-        share = middle.gap / promise.allowed(min(middle.values))
+        share = middle.gap / promise.allowed(middle.value)
         worst = max(worst, share)
-        if share > 1.0 or right.size - left.size < _FINEST * right.size:
+        if share > 1.0 or abs(right.size - left.size) < _FINEST * right.size:
             return Coverage(tuple(nodes), size, worst)
         todo += [(middle, right), (left, middle)]
-    return Coverage(tuple(nodes), None, max([worst, *(n.gap / promise.allowed(min(n.values)) for n in nodes[1:-1])]))
+    return Coverage(tuple(nodes), None, max([worst, *(n.gap / promise.allowed(n.value) for n in nodes[1:-1])]))
 
 
 def _proven(left: Node, right: Node, promise: Promise) -> bool:
@@ -107,29 +121,34 @@ def _proven(left: Node, right: Node, promise: Promise) -> bool:
     sizes = [left.size, right.size]
     if first.slope != second.slope:
         crossing = left.size + (second.at(left.size) - first.at(left.size)) / (first.slope - second.slope)
-        if left.size < crossing < right.size:
+        if min(sizes) < crossing < max(sizes):
             sizes = [left.size, crossing, right.size]
-    lower = [max(first.at(size), second.at(size)) for size in sizes]
-    for start, end in zip(left.values, right.values, strict=True):
-        share = [(size - left.size) / (right.size - left.size) for size in sizes]
-        if promise.kept([(1 - t) * start + t * end for t in share], lower):
+    better = min if first.above else max
+    line = [better(first.at(size), second.at(size)) for size in sizes]
+    share = [(size - left.size) / (right.size - left.size) for size in sizes]
+    for start, end in zip(left.chords, right.chords, strict=True):
+        chord = [(1 - t) * start + t * end for t in share]
+        if promise.kept(line, chord) if first.above else promise.kept(chord, line):
             return True
     return False
 
 
-def reach(known: Solved, high: float, promise: Promise) -> float:
-    """The largest radius up to ``high`` where this solution alone keeps the promise (a guess, by bisection)."""
+def reach(known: Solved, end: float, promise: Promise) -> float:
+    """The farthest size towards ``end`` where this solution alone keeps the promise (a guess, by bisection)."""
     curve = known.family.objective.along(known.image, known.image)
 
     def keeps(size: float) -> bool:
         ahead = size / known.size - 1.0
-        value = curve.value(float(curve.minimize(ahead)) if ahead > 0 else 0.0)
+        if known.family.penalized:
+            value = known.loss + size * known.norm
+        else:
+            value = curve.value(float(curve.minimize(ahead)) if ahead > 0 else 0.0)
         return value - known.bound(size)[0] <= promise.allowed(value)
 
-    if keeps(high):
-        return high
-    low, top = known.size, high
+    if keeps(end):
+        return end
+    near, far = known.size, end
     for _ in range(12):
-        middle = math.sqrt(low * top)
-        low, top = (middle, top) if keeps(middle) else (low, middle)
-    return low
+        middle = math.sqrt(near * far)
+        near, far = (middle, far) if keeps(middle) else (near, middle)
+    return near

@@ -302,6 +302,11 @@ class NuclearBall:
 Domain = Spectrahedron | TraceBall | NuclearBall
 
 
+def size_of(domain: Any) -> float:
+    """Radius or trace; of a penalty, the bound on it."""
+    return float(domain.trace if domain.hermitian else domain.radius)
+
+
 def simplex(values: Array, size: float) -> Array:
     """The Euclidean projection of a real vector on {w ≥ 0, Σw = size}."""
     values = values - values.max()  # changes nothing, and keeps large values from swallowing the size

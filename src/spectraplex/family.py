@@ -18,7 +18,7 @@ import numpy as np
 
 from .arrays import EPS
 from .certificate import Candidate, believed, dual_value, lower_bound
-from .domains import NuclearBall, TraceBall
+from .domains import NuclearBall, TraceBall, size_of
 from .factors import Factors, Rectangular, Symmetric
 from .objectives.distance import Factored
 from .penalized import Penalized, infimum, norm_bound, zero_image
@@ -193,10 +193,16 @@ class Between:
         """
         a, b, t = self.a, self.b, self.share(size)
         if self.family.penalized:
-            norm = (1 - t) * a.norm + t * b.norm
-            return a.loss + size * a.norm, b.loss + size * b.norm, self._blend.value(t) + size * norm
+            norms, losses = self.norms(size), (a.loss, b.loss, self._blend.value(t))
+            first, second, third = (loss + size * norm for loss, norm in zip(losses, norms, strict=True))
+            return first, second, third
         left = min(size / a.size, self._reach)
         return self._left.value(left - 1.0), self._right.value(size / b.size - 1.0), self._blend.value(t)
+
+    def norms(self, size: float) -> tuple[float, float, float]:
+        """Their nuclear norms, or numbers that are not less."""
+        t = self.share(size)
+        return self.a.norm, self.b.norm, (1 - t) * self.a.norm + t * self.b.norm
 
     def factors(self, size: float, which: int) -> Factors:
         """The point that ``primal`` gave a value of."""
@@ -228,8 +234,3 @@ class Between:
         if isinstance(a.slope, Factored) and p == q == 1.0:  # the slope z − A is kept as z
             return Candidate(0.0, self.family.objective.combine(1 - t, a.slope, t, b.slope), None), sigma
         return None
-
-
-def size_of(domain: Any) -> float:
-    """Radius or trace; of a penalty, the bound on it."""
-    return float(domain.trace if domain.hermitian else domain.radius)

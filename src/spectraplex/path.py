@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array
 from .certificate import Certificate
-from .coverage import Line, Promise, cover, reach
+from .coverage import Node, Promise, cover, reach
 from .domains import NuclearBall, TraceBall
 from .eigen import leading
 from .factors import Factors
@@ -53,7 +53,7 @@ def path(
         multiple of the leading singular pair of the gradient at zero alone, but at most half of the problem's radius,
         up to that radius. Penalties: from the least λ whose solution is zero down to the problem's λ.
     gap : choose the radii so that *every* radius from the smallest to the largest of ``radii`` has an answer
-        (``Path.at``) with a certified gap of at most ``gap`` times its value. Balls only.
+        (``Path.at``) with a certified gap of at most ``gap`` times its value; likewise every λ.
     stop : when each solve ends; by default at a certified relative gap of 10⁻³. With ``gap`` only its limits count.
     method, seed, observers : as for ``solve``; an observer that returns False ends the path.
     failure : the probability that any bound of the whole path is wrong.
@@ -90,12 +90,10 @@ def path(
     gap = number("path", "gap", gap, positive=True)
     if gap >= 1:
         raise ValueError(f"path: gap is a share of the value, less than one, got {gap!r}.")
-    if family.penalized:
-        raise ValueError("path: gap= is for balls; every λ belongs to some radius, see spectraplex.counterpart.")
     promise = Promise(gap, _SMALL * abs(family.zero))
     finer = replace(stop or Stop(), relative_gap=_FINER * gap, gap=_FINER * gap * promise.floor, value=None)
     return _Walk(family, finer, method, seed, tuple(observers), failure).keep(
-        promise, float(sizes.min()), float(sizes.max())
+        promise, float(sizes[0]), float(sizes[-1])
     )
 
 
@@ -109,8 +107,8 @@ class _Walk:
         self.observers, self.failure = observers, failure
         self.rng = np.random.default_rng([seed, 2])
         self.points: list[PathPoint] = []
-        self.lines: list[Line] = []
-        self.covered = -math.inf
+        self.nodes: list[Node] = []
+        self.covered: float | None = None
         self.ended = ""
 
     def visit(self, sizes: Array) -> Path:
@@ -125,25 +123,25 @@ class _Walk:
             self.ended = "Interrupted"
         return self.path(None)
 
-    def keep(self, promise: Promise, low: float, high: float) -> Path:
-        """The form that promises a gap at every radius: guess how far to go, solve there, prove or go back."""
+    def keep(self, promise: Promise, first: float, end: float) -> Path:
+        """The form that promises a gap at every size: guess how far to go, solve there, prove or go back."""
         last = 0.0  # how far the last step went, in logarithms of the radius, changed by how close the gap came
         try:
-            here = self.solve(low, None)
+            here = self.solve(first, None)
             if here is not None and self.fine(here, promise):
-                self.covered = low
-            while here is not None and not self.ended and here.size < high:
+                self.covered = first
+            while here is not None and not self.ended and here.size != end:
                 # the next solution reaches back as far as this one does ahead, and blends reach further
-                width, left = 2 * math.log(reach(here, high, promise) / here.size), math.log(high / here.size)
+                width, left = 2 * _distance(here.size, reach(here, end, promise)), _distance(here.size, end)
                 # what is left in equal parts: a short last step would cost as much as a long one
                 parts = max(1, math.ceil(left / max(width, last, left / 64) - 1e-9))
-                there = self.solve(high if parts == 1 else here.size * math.exp(left / parts), here)
+                there = self.solve(end if parts == 1 else here.size * (end / here.size) ** (1 / parts), here)
                 if there is None:
                     break
                 inserted, worst = self.fill(here, there, promise)
                 # gaps grow like the square of the distance; too bold a step costs nothing, it is a point all the same
                 bold = 0.7 if inserted else min(3.0, 0.9 / math.sqrt(max(worst, 0.1)))
-                last = bold * math.log(there.size / here.size) / (1 + inserted)
+                last = bold * _distance(here.size, there.size) / (1 + inserted)
                 here = there
         except KeyboardInterrupt:
             self.ended = "Interrupted"
@@ -155,7 +153,8 @@ class _Walk:
             return False
         if known.value - known.bound(known.size)[0] <= promise.allowed(known.value):
             return True
-        self.ended = f"Stopped at radius {known.size:.6g}, which was not solved finely enough: raise the limits of stop"
+        where = f"{self.family.name} {known.size:.6g}"
+        self.ended = f"Stopped at {where}, which was not solved finely enough: raise the limits of stop"
         return False
 
     def fill(self, a: Solved, b: Solved, promise: Promise) -> tuple[int, float]:
@@ -165,11 +164,12 @@ class _Walk:
         between = Between(a, b)
         found = cover(between, promise)
         if found.whole:
-            self.lines += [node.line for node in found.nodes]
+            self.nodes += found.nodes
             self.covered = b.size
             return 0, found.worst
-        if b.size < a.size * (1 + 1e-5):
-            self.ended = f"Stopped at radius {a.size:.6g}: no solution near it keeps the promise, which is too fine"
+        if _distance(a.size, b.size) < 1e-5:
+            where = f"{self.family.name} {a.size:.6g}"
+            self.ended = f"Stopped at {where}: no solution near it keeps the promise, which is too fine"
             return 1, 1.0
         middle = self.solve(math.sqrt(a.size * b.size), a)
         if middle is None:
@@ -251,9 +251,15 @@ class _Walk:
     def path(self, promise: Promise | None) -> Path:
         points = sorted(self.points, key=lambda point: point.size, reverse=self.family.penalized)
         if promise is not None:  # beyond what is proven nothing was promised
-            points = [point for point in points if point.size <= self.covered]
+            proven = [point.size == self.covered for point in points]
+            points = points[: proven.index(True) + 1] if True in proven else []
         ended = f"{self.ended}; what was finished before is returned." if self.ended else ""
-        return Path(points, self.family, promise, tuple(self.lines), ended, self.failure)
+        return Path(points, self.family, promise, tuple(self.nodes), ended, self.failure)
+
+
+def _distance(first: float, second: float) -> float:
+    """Between two sizes, in logarithms."""
+    return abs(math.log(second / first))
 
 
 def _auto(problem: Problem, count: int) -> Array:

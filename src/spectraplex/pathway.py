@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 
 from .arrays import Array
 from .certificate import Certificate
-from .coverage import Line, Promise
+from .coverage import Node, Promise
 from .factors import Factors, Rectangular, Symmetric
 from .family import Between, Family, remeasured
 from .fingerprint import data_fingerprint, factors_fingerprint
@@ -65,13 +66,13 @@ class Path(Sequence[PathPoint]):
         points: Sequence[PathPoint],
         family: Family,
         promise: Promise | None,
-        lines: tuple[Line, ...],
+        nodes: tuple[Node, ...],
         ended: str,
         failure: float,
     ) -> None:
         self.points, self.family, self.promise = tuple(points), family, promise
         self.ended, self.failure = ended, failure
-        self._lines = lines
+        self._nodes = nodes
         self._held: tuple[int, Between] | None = None  # the neighbours that ``at`` looked at last
 
     @overload
@@ -129,14 +130,14 @@ class Path(Sequence[PathPoint]):
         a, b = self._neighbours(size)
         if a == b:
             return self.points[a].X, self.points[a].certificate
-        between = self._between(a, b)
-        values, lower = between.primal(size), self._lower(a, b, size)
-        best = min(values)
+        between, lower = self._between(a, b), self._lower(a, b, size)
+        offers = self._offers(a, b, size)
+        best = min(value for value, _, _ in offers)
         allowed = max(self.promise.allowed(best) if self.promise else 0.0, best - lower)
         left, right = (solution.X.triple()[1].size for solution in (between.a, between.b))
-        good = [(atoms, i) for i, atoms in enumerate((left, right, left + right)) if values[i] - lower <= allowed]
-        which = min(good)[1]
-        X, problem = between.factors(size, which), self.family.at(size)
+        atoms = (left, right, left + right)
+        _, _, which, place = min((atoms[w], v, w, p) for v, w, p in offers if v - lower <= allowed)
+        X, problem = between.factors(place, which), self.family.at(size)
         if isinstance(X, Rectangular) and X.s.size:
             X = Rectangular(*X.svd())
         value = float(self.family.objective.evaluate(self.family.objective.measure(*X.triple()))[0])
@@ -162,18 +163,40 @@ class Path(Sequence[PathPoint]):
             if a == b:
                 found.append((self.points[a].value, self.points[a].lower_bound))
             else:
-                found.append((min(self._between(a, b).primal(size)), self._lower(a, b, size)))
+                found.append((min(self._offers(a, b, size))[0], self._lower(a, b, size)))
         values, lower = np.array(found).reshape(-1, 2).T
         return values, lower
 
     def _lower(self, a: int, b: int, size: float) -> float:
         """The best bound between two neighbours: from their slopes, from what was proven, from concavity in λ."""
         between = self._between(a, b)
-        known = [value for value, _ in between.dual(size)] + [line.at(size) for line in self._lines]
-        if self.family.penalized:  # p* is concave in λ: the chord of two lower bounds lies below it
-            t = between.share(size)
-            known.append((1 - t) * self.points[a].lower_bound + t * self.points[b].lower_bound)
+        known = [value for value, _ in between.dual(size)]
+        if not self.family.penalized:
+            return max(known + [node.line.at(size) for node in self._nodes])
+        # p* is concave in λ: the chord of two lower bounds lies below it
+        pairs = [((p.size, p.lower_bound), (q.size, q.lower_bound)) for p, q in [(self.points[a], self.points[b])]]
+        pairs += [((p.size, p.lower), (q.size, q.lower)) for p, q in self._around(size)]
+        for (start, first), (end, second) in pairs:
+            t = (size - start) / (end - start)
+            known.append((1 - t) * first + t * second)
         return max(known)
+
+    def _offers(self, a: int, b: int, size: float) -> list[tuple[float, int, float]]:
+        """Values of feasible points, which point each is, and the size it was made for.
+
+        With a penalty the blends that proved the interval are there, too: each is worth something at every λ.
+        """
+        between = self._between(a, b)
+        offers = [(value, which, size) for which, value in enumerate(between.primal(size))]
+        if self.family.penalized:
+            for place in {node.size for pair in self._around(size) for node in pair}:
+                value, norm = between.primal(place)[2], between.norms(place)[2]
+                offers.append((value + (size - place) * norm, 2, place))
+        return offers
+
+    def _around(self, size: float) -> list[tuple[Node, Node]]:
+        """The piece of the proof that a size lies in."""
+        return [(p, q) for p, q in pairwise(self._nodes) if min(p.size, q.size) < size < max(p.size, q.size)]
 
     def _neighbours(self, size: Any) -> tuple[int, int]:
         if not self.points:

@@ -11,7 +11,7 @@ So the gradient is that of the ball plus a rank one, which costs no product. T s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -132,11 +132,14 @@ class PenalizedObjective:
 
 @dataclass(frozen=True)
 class NuclearPenalty:
-    """λ·‖Z‖_* in place of a ball; ``radius`` is a nuclear norm that no solution exceeds."""
+    """λ·‖Z‖_* in place of a ball; ``radius`` is a nuclear norm that no solution exceeds.
+
+    It is no part of what is minimised, so it is not shown, and no certificate depends on it.
+    """
 
     shape: tuple[int, int]
     lam: float
-    radius: float
+    radius: float = field(repr=False)
 
     hermitian = False
     jumps = False  # the start is Z = 0, the solution itself when λ is large
@@ -191,7 +194,7 @@ class TracePenalty:
 
     d: int
     lam: float
-    trace: float
+    trace: float = field(repr=False)
 
     hermitian = True
     jumps = False

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .certificate import Certifier
+from .domains import size_of
 from .factors import as_factors
 from .fingerprint import data_fingerprint
 from .linesearch import NotFinite
@@ -255,8 +256,8 @@ class _Run:
         self.trace = Trace(earlier.trace)
         self.rng.bit_generator.state = json.loads(state["rng"])
         self.certifier.restore(state)
-        if state["method"] != repr(self.method):
-            return False
+        if state["method"] != repr(self.method) or state.get("size") != size_of(self.problem.domain):
+            return False  # with another bound on the norm of a solution the same atoms are another matrix
         image = restore_image(state)
         self.point = self.problem.point(restore_atoms(state), image)
         self.best = self.point
@@ -271,6 +272,7 @@ class _Run:
             "problem": data_fingerprint(self.problem),
             "about": repr(self.problem),
             "method": repr(self.method),
+            "size": size_of(self.problem.domain),
             "step": self.step_number,
             "products": self.products,
             "seconds": self.seconds_before + self.clock,
