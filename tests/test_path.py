@@ -188,7 +188,7 @@ def random_problem(seed):
     return case, float(rng.uniform(0.3, 3.0)) * np.sqrt(max(shape)), rng
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_certificates_are_true_between_the_radii(seed):
     """Any loss, real or complex: against a solution of its own at random radii, to far more digits."""
@@ -347,6 +347,24 @@ def test_interruptions_and_observers_end_a_path_with_what_is_finished():
     assert "not solved finely enough" in limited.ended
 
 
+def test_objectives_that_cannot_be_end_with_a_sentence():
+    A, _, _ = distance(0)
+    ball = sx.NuclearBall(A.shape, 3.0)
+    # a function that ends somewhere: NaN beyond
+    ends = sx.Smooth(lambda X: (0.5 * float(np.sum((X - A) ** 2)) if np.sum(X * X) < 4 else np.nan, X - A), A.shape)
+    path = sx.path(sx.Problem(ends, ball), [1.0, 30.0])
+    assert len(path) == 1 and "NaN" in path.ended
+    # an image that is not linear: what was measured afresh is not what was carried along
+    wrong = sx.Distance(A)
+    wrong.combine = lambda a, z, b, w: 1.01 * (a * z + b * w)
+    path = sx.path(sx.Problem(wrong, ball), [1.0, 3.0], method="cg", stop=sx.Stop(max_steps=200))
+    assert len(path) < 2 and "contradicts itself" in path.ended
+    # nothing to fit: zero is exact at every radius
+    nothing = sx.path(sx.Problem(sx.Distance(np.zeros((4, 3))), sx.NuclearBall((4, 3), 2.0)), (0.5, 2.0), gap=0.1)
+    assert nothing.ended == "" and nothing.at(1.2)[1].gap == 0.0
+    assert len(sx.path(sx.Penalized(sx.Distance(np.zeros((4, 3))), 1.0))) >= 1
+
+
 def test_same_seed_same_path():
     _, problem, size = distance(13)
     first, second = (sx.path(problem, (0.2 * size, size), gap=1e-2, seed=3) for _ in range(2))
@@ -400,6 +418,9 @@ _, BALL, _ = distance(0)
     ("large gap", lambda: sx.path(BALL, gap=1.0), ValueError, "less than one"),
     ("stop", lambda: sx.path(BALL, stop=3), TypeError, "stop must be a Stop"),
     ("failure", lambda: sx.path(BALL, failure=2.0), ValueError, "failure"),
+    ("seed", lambda: sx.path(BALL, seed=-1), ValueError, "seed must be"),
+    ("observers", lambda: sx.path(BALL, observers=3), TypeError, "observers must be"),
+    ("method", lambda: sx.path(BALL, method="best"), ValueError, "Unknown method"),
 )
 def test_refusals(call, error, words):
     check(call, error, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spectraplex as sx
@@ -110,6 +110,7 @@ def random_problem(seed):
     return case, lam
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_certificates_hold_for_any_slope_and_any_bound_on_the_norm(seed):
     """p* lies above what any slope shows, whatever T is said to be, and below the value of any matrix."""

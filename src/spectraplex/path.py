@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array
-from .certificate import Certificate
+from .certificate import Certificate, contradicts
 from .coverage import Node, Promise, cover, reach
 from .domains import NuclearBall, TraceBall
 from .eigen import leading
@@ -86,30 +87,32 @@ def path(
     if gap is None:
         small = _SMALL * abs(family.zero)
         asked = Stop(relative_gap=1e-3, gap=1e-3 * small) if stop is None else stop
-        return _Walk(family, asked, method, seed, tuple(observers), failure).visit(sizes)
+        return _Walk(family, asked, method, seed, observers, failure).visit(sizes)
     gap = number("path", "gap", gap, positive=True)
     if gap >= 1:
         raise ValueError(f"path: gap is a share of the value, less than one, got {gap!r}.")
-    promise = Promise(gap, _SMALL * abs(family.zero))
+    promise = Promise(gap, max(_SMALL * abs(family.zero), 1e-300))
     finer = replace(stop or Stop(), relative_gap=_FINER * gap, gap=_FINER * gap * promise.floor, value=None)
-    return _Walk(family, finer, method, seed, tuple(observers), failure).keep(
-        promise, float(sizes[0]), float(sizes[-1])
-    )
+    return _Walk(family, finer, method, seed, observers, failure).keep(promise, float(sizes[0]), float(sizes[-1]))
 
 
 class _Walk:
     """The state of one call of ``path``."""
 
     def __init__(
-        self, family: Family, stop: Stop, method: Any, seed: int, observers: tuple[Observer, ...], failure: float
+        self, family: Family, stop: Stop, method: Any, seed: int, observers: Sequence[Observer], failure: float
     ) -> None:
         self.family, self.stop, self.method, self.seed = family, stop, method, seed
         self.observers, self.failure = observers, failure
-        self.rng = np.random.default_rng([seed, 2])
         self.points: list[PathPoint] = []
         self.nodes: list[Node] = []
         self.covered: float | None = None
         self.ended = ""
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Of the random starts of our own certificates; made after ``solve`` has seen to the seed."""
+        return np.random.default_rng([self.seed, 2])
 
     def visit(self, sizes: Array) -> Path:
         """The plain form: these sizes, one after the other."""
@@ -190,10 +193,16 @@ class _Walk:
         if result.status is Status.INTERRUPTED:
             self.ended = "Interrupted"
             return None
+        if result.status in (Status.NOT_FINITE, Status.INCONSISTENT):
+            self.ended = f"Stopped at {self.family.name} {size:.6g}: {result.status.value.rstrip('.')}"
+            return None
         if result.status is Status.OBSERVER:
             self.ended = "Stopped because an observer returned False"
         found = self._slope(size, result, 0.5 * failure)
         lower, certificate = found.bound(size)[0], result.certificate
+        if contradicts(lower, result.value):
+            self.ended = f"Stopped at {self.family.name} {size:.6g}: {Status.INCONSISTENT.value.rstrip('.')}"
+            return None
         kept = {name: slope for name, slope in result.state.items() if name == "dual"}
         if found.own and result.value - lower <= max(result.gap, self.stop.wanted(result.value)):
             kept = {}  # the slope of X itself proves enough
