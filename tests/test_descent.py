@@ -119,7 +119,7 @@ def test_a_projection_from_few_vectors_is_the_true_one(shape, dtype):
     domains = [sx.Spectrahedron(m), sx.TraceBall(m, 1.0)] if hermitian else [sx.NuclearBall(shape, 1.0)]
     for domain in domains:
         start = dense.normal(rng, (m if hermitian else m + n, 1), dtype)
-        found, products = project_leading(domain, Dense(A, hermitian), start, 40, 1e-12, rng)
+        found, products = project_leading(domain, Dense(A, hermitian), start, 1.0, 40, 1e-12, rng)
         assert found is not None and products > 0
         np.testing.assert_allclose(found.dense(), domain.project(A).dense(), rtol=0, atol=1e-6)
 
@@ -129,7 +129,7 @@ def test_a_projection_of_high_rank_is_refused_not_guessed():
     Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
     A = (Q * spectrum("many", d)) @ Q.T
     assert np.linalg.matrix_rank(sx.Spectrahedron(d).project(A).dense()) == d
-    found, _ = project_leading(sx.Spectrahedron(d), Dense(A, True), rng.standard_normal((d, 1)), 40, 1e-10, rng)
+    found, _ = project_leading(sx.Spectrahedron(d), Dense(A, True), rng.standard_normal((d, 1)), 1.0, 40, 1e-10, rng)
     assert found is None
 
 
@@ -140,7 +140,7 @@ def test_whatever_comes_back_is_exact(seed, size):
     d = 40
     A = rng.standard_normal((d, d)) * rng.choice([0.1, 1.0])
     domain = sx.NuclearBall((d, d), size)
-    found, _ = project_leading(domain, Dense(A), rng.standard_normal((2 * d, 1)), 40, 1e-12, rng)
+    found, _ = project_leading(domain, Dense(A), rng.standard_normal((2 * d, 1)), 1.0, 40, 1e-12, rng)
     if found is not None:
         np.testing.assert_allclose(found.dense(), domain.project(A).dense(), rtol=0, atol=1e-7 * max(1.0, size))
 

@@ -78,8 +78,9 @@ def test_docstring_examples():
     import doctest
 
     import spectraplex.objectives.completion
+    import spectraplex.penalized
     import spectraplex.problem
 
-    for module in (spectraplex.objectives.completion, spectraplex.problem):
+    for module in (spectraplex.objectives.completion, spectraplex.penalized, spectraplex.problem):
         failed, tried = doctest.testmod(module)
         assert tried > 0 and failed == 0

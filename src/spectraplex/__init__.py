@@ -17,6 +17,9 @@ from .methods import (
     RankOneRegularized,
 )
 from .objectives import Completion, Distance, Objective, Sensing, Smooth
+from .path import path
+from .pathway import Path, PathPoint
+from .penalized import Penalized, counterpart
 from .problem import Method, Point, Problem, Step
 from .projection import project
 from .result import Result, load
@@ -39,6 +42,9 @@ __all__ = [
     "NuclearBall",
     "Objective",
     "Pairwise",
+    "Path",
+    "PathPoint",
+    "Penalized",
     "Point",
     "Problem",
     "Progress",
@@ -60,7 +66,9 @@ __all__ = [
     "__version__",
     "certify",
     "check",
+    "counterpart",
     "load",
+    "path",
     "project",
     "set_threads",
     "solve",

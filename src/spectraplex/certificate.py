@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -110,67 +110,90 @@ class Candidate:
 
     @classmethod
     def at(cls, problem: Problem, image: Any) -> Candidate:
-        return cls(*problem.lifted.evaluate(image), image)
+        """At an image of the objective's own, which need not belong to any X of the domain."""
+        whole = problem.lifted.whole(image)
+        return cls(*problem.lifted.evaluate(whole), whole)
 
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """A lower bound on f*, the slope it came from, and what it cost."""
+    """A lower bound on f*, the slope it came from with its bound ``top`` on λ_max(−𝒜*y), and what it cost."""
 
     value: float
     kind: str
     failure: float
     products: float
     candidate: Candidate
+    top: float
 
 
 def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[float, float]:
-    """The best of −ℓ*(c·y) − c·top over c ≥ 0 less a margin for rounding, and its c; ``top`` bounds λ_max(−𝒜*y)."""
-    conjugate, pairing = _dual_facts(problem, candidate)
+    """The best of −ℓ*(c·y) − support(c) over c ≥ 0 less a margin for rounding, and its c; ``top`` bounds λ_max(−𝒜*y).
+
+    The support is c·top, or what c·top has above ``allowance`` where that much costs nothing (a penalty).
+    """
+    lifted = problem.lifted
+    conjugate, value, pairing = _dual_facts(problem, candidate)
     if conjugate is None:
-        rounding = _rounding(candidate.slope) * (abs(candidate.value) + abs(pairing) + abs(top))
-        return candidate.value - pairing - top - rounding, 1.0
+        rounding = _rounding(candidate.slope) * (abs(value) + abs(pairing) + abs(top))
+        return value - pairing - lifted.support(1.0, top) - rounding, 1.0
+    # just below, so that the support there is zero and not a rounding error of large numbers
+    corner = (1.0 - 4 * EPS) * lifted.allowance / top if top > 0 else math.inf
     if conjugate.quadratic is not None:
         linear, bend = conjugate.quadratic
-        pull = linear + top
-        c = 0.0 if pull >= 0 or bend <= 0 else min(-pull / bend, conjugate.limit)
+        c = 0.0
+        if bend > 0:
+            c = max(-(linear + top) / bend, min(-linear / bend, corner) if lifted.allowance > 0 else 0.0, 0.0)
+            c = min(c, conjugate.limit)
     else:
-        c = _best_scale(conjugate, top)
+        c = _best_scale(conjugate, lambda c: lifted.support(c, top), corner)
     if c == 0.0:
         return -conjugate.at(0.0), 0.0  # −ℓ*(0) = min ℓ, whatever the constraint
-    rounding = _rounding(candidate.slope) * (max(c, c * c) * conjugate.size + c * abs(top))
-    return -conjugate.at(c) - c * top - rounding, c
+    paid = lifted.support(c, top)
+    rounding = _rounding(candidate.slope) * (max(c, c * c) * conjugate.size + (c * abs(top) if paid else 0.0))
+    return -conjugate.at(c) - paid - rounding, c
 
 
-def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float]:
-    """ℓ* along the slope and the pairing ⟨y, z⟩, worked out once per candidate.
+def believed(problem: Problem, candidate: Candidate) -> bool:
+    """Whether the loss has a conjugate, and Fenchel's equality holds for it here."""
+    return _dual_facts(problem, candidate)[0] is not None
+
+
+def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, float]:
+    """ℓ* along the slope, ℓ(z) without what is charged beside it, and ⟨y, z⟩: worked out once per candidate.
 
     ℓ* is None when the objective has none, or has one that is not that of its own loss: Fenchel's equality
     ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z is what a true conjugate satisfies.
     """
     if not candidate._held:
-        conjugate, pairing = None, math.nan
+        lifted, conjugate, value, pairing = problem.lifted, None, math.nan, math.nan
         if hasattr(problem.objective, "conjugate"):
             conjugate = problem.objective.conjugate(candidate.slope)
         if candidate.image is not None:
-            pairing = problem.lifted.pair(candidate.slope, candidate.image)
+            value = candidate.value - lifted.charge(candidate.image)
+            pairing = float(problem.objective.pair(candidate.slope, lifted.seen(candidate.image)))
             if conjugate is not None:
-                off = abs(candidate.value + conjugate.at(1.0) - pairing)
-                true = off <= 1e-7 * (abs(candidate.value) + abs(pairing) + conjugate.size)
+                off = abs(value + conjugate.at(1.0) - pairing)
+                true = off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size)
                 conjugate = conjugate if true else None
-        candidate._held.extend((conjugate, pairing))
-    return candidate._held[0], candidate._held[1]
+        candidate._held.extend((conjugate, value, pairing))
+    conjugate, value, pairing = candidate._held
+    return conjugate, value, pairing
 
 
-def _best_scale(conjugate: Any, top: float) -> float:
-    """Any c gives a true bound, so a rough search will do; c = 1 is the plain one."""
+def _best_scale(conjugate: Any, support: Callable[[float], float], corner: float) -> float:
+    """Any c gives a true bound, so a rough search will do; c = 1 is the plain one, the optimum often at a corner."""
     from scipy.optimize import minimize_scalar
 
     high = min(conjugate.limit, 4.0)
     if high <= 0:
         return 0.0
-    found = minimize_scalar(lambda c: conjugate.at(c) + c * top, bounds=(0.0, high), method="bounded")
-    return min((c for c in (float(found.x), 1.0, high) if c <= high), key=lambda c: conjugate.at(c) + c * top)
+
+    def loss(c: float) -> float:
+        return float(conjugate.at(c) + support(c))
+
+    found = minimize_scalar(loss, bounds=(0.0, high), method="bounded")
+    return min((c for c in (float(found.x), 1.0, corner, high) if 0.0 < c <= high), key=loss)
 
 
 def _rounding(slope: Any) -> float:
@@ -197,29 +220,28 @@ def lower_bound(
     if len(candidates) > 1:
         estimates = []
         for candidate in candidates:
-            descent = problem.lifted.gradient(candidate.slope, sign=-1.0)
-            pairing = problem.lifted.pair(candidate.slope, candidate.image)
-            rough = leading(descent, accuracy=partial(_tenth, pairing), rng=rng, max_products=20.0)
+            accuracy = partial(_tenth, problem, candidate)
+            rough = leading(problem.lifted.pull(candidate.slope), accuracy=accuracy, rng=rng, max_products=20.0)
             spent += rough.products
             estimates.append(dual_value(problem, candidate, rough.value)[0])
         chosen = candidates[int(np.argmax(estimates))]
 
-    def accuracy(ritz: float) -> float:
+    def enough(ritz: float) -> float:
         reached, c = dual_value(problem, chosen, ritz)
         gap = max(value - reached, 0.0)
-        enough = max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
-        return enough / c if c > 0 else math.inf
+        error = max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
+        return error / c if c > 0 else math.inf
 
     bound = upper_bound(
-        problem.lifted.gradient(chosen.slope, sign=-1.0),
+        problem.lifted.pull(chosen.slope),
         failure=failure,
-        accuracy=accuracy,
+        accuracy=enough,
         relative=1e-13,
         rng=rng,
         products=products,
     )
     reached, _ = dual_value(problem, chosen, bound.value)
-    return LowerBound(reached, bound.kind, bound.failure, spent + bound.products, chosen)
+    return LowerBound(reached, bound.kind, bound.failure, spent + bound.products, chosen, bound.value)
 
 
 class Certifier:
@@ -245,13 +267,14 @@ class Certifier:
 
         Measured beside the last slope, the best of recent ones and Anderson extrapolation: see benchmarks/duals.py.
         """
-        if not self._averages or not isinstance(point.image, np.ndarray):
+        image = self.problem.lifted.seen(point.image)
+        if not self._averages or not isinstance(image, np.ndarray):
             return
         if self.average is None:
-            self.average = point.image
+            self.average = image
             return
         share = 5.0 / (t + 5.0)
-        self.average = self.problem.lifted.combine(1.0 - share, self.average, share, point.image)
+        self.average = self.problem.objective.combine(1.0 - share, self.average, share, image)
 
     def due(self, estimate: float, wanted: float, products: float) -> bool:
         """When the estimate (if there is one) says it will be enough, and never for more than a quarter of the work."""
@@ -270,7 +293,7 @@ class Certifier:
         self.count += 1
         failure = self.failure / (self.count * (self.count + 1))
         candidates = [Candidate.of(point)]
-        if self.average is not None and self.average is not point.image:
+        if self.average is not None and self.average is not self.problem.lifted.seen(point.image):
             candidates.append(Candidate.at(self.problem, self.average))
         found = lower_bound(
             self.problem, candidates, point.value, failure=failure, rng=self.rng, products=most, wanted=wanted
@@ -290,13 +313,14 @@ class Certifier:
             self.bound, self.kind, self.dual = -math.inf, "none", None
         return self.contradicted
 
-    def certificate(self, best: Point, X: Factors) -> Certificate:
-        own = self.dual is best.slope or self.dual is None
-        kept = isinstance(self.dual, np.ndarray) and hasattr(self.problem.objective, "conjugate")
+    def certificate(self, best: Point, X: Factors, value: float) -> Certificate:
+        array = isinstance(self.dual, np.ndarray)
+        own = self.dual is best.slope or self.dual is None or (array and np.array_equal(self.dual, best.slope))
+        kept = array and hasattr(self.problem.objective, "conjugate")
         return Certificate(
             kind=self.kind,
             failure=0.0 if self.kind == "proven" else self.failure,
-            value=best.value,
+            value=value,
             lower_bound=self.bound,
             feasibility=0.0,
             dual="slope" if own else fingerprint(self.dual) if kept else "not kept",
@@ -336,6 +360,7 @@ def contradicts(bound: float, value: float) -> bool:
     return bound > value + 1e-9 * max(abs(bound), abs(value)) + 1e-300
 
 
-def _tenth(pairing: float, ritz: float) -> float:
+def _tenth(problem: Problem, candidate: Candidate, ritz: float) -> float:
     """A tenth of the gap that a Ritz value shows: enough to compare candidates."""
-    return 0.1 * max(ritz + pairing, 0.0)
+    _, value, pairing = _dual_facts(problem, candidate)
+    return 0.1 * max(candidate.value - value + pairing + problem.lifted.support(1.0, ritz), 0.0)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -64,6 +64,34 @@ class LiftedObjective:
         inside = self.objective.gradient(slope)
         return Lifted(inside, self.left, self.right, self.dimension, sign * self.scale)
 
+    # What certificates ask for. Here all of it is plain; a penalty (penalty.py) charges something beside the loss.
+
+    def seen(self, image: Any) -> Any:
+        """The objective's own image inside one of ours."""
+        return image
+
+    def whole(self, image: Any) -> Any:
+        """An image of ours around one of the objective's, charged nothing."""
+        return image
+
+    def charge(self, image: Any) -> float:
+        """What the value has beside the loss."""
+        return 0.0
+
+    def price(self, X: Factors) -> float:
+        """The same for what the user gets."""
+        return 0.0
+
+    def pull(self, slope: Any) -> Lifted:
+        """−𝒜*(slope): a bound on its largest eigenvalue, ``top``, is all that ``support`` has to know."""
+        return self.gradient(slope, sign=-1.0)
+
+    allowance: ClassVar[float] = 0.0  # what c·top may reach at no cost
+
+    def support(self, c: float, top: float) -> float:
+        """The largest ⟨−c·𝒜*(slope), X⟩ less the charge of X."""
+        return c * top
+
     @property
     def smoothness(self) -> float | None:
         """β̂ with respect to the Frobenius norm upstairs, exact where the objective's own is."""
@@ -99,6 +127,7 @@ class Spectrahedron:
         return (self.d, self.d)
 
     hermitian = True
+    jumps = True  # the start is of no worth: a method may leave it at once
 
     @property
     def dimension(self) -> int:
@@ -124,9 +153,13 @@ class Spectrahedron:
             )
         return Atoms.of(vectors, weights)
 
-    def shrink(self, values: Array) -> Array:
+    def shrink(self, values: Array, step: float = 1.0) -> Array:
         """What a Euclidean projection does to eigenvalues: on the simplex of size ``trace``."""
         return simplex(values, self.trace)
+
+    def prox(self, matrix: Array, step: float) -> Symmetric:
+        """A projected step, whatever its length."""
+        return self.project(matrix)
 
     def project(self, matrix: Array) -> Symmetric:
         """Euclidean projection of a dense matrix."""
@@ -150,6 +183,7 @@ class TraceBall:
         return (self.d, self.d)
 
     hermitian = True
+    jumps = True  # the start is of no worth: a method may leave it at once
 
     @property
     def dimension(self) -> int:
@@ -184,9 +218,13 @@ class TraceBall:
             return Atoms.of(padded, weights)
         return Atoms.of(np.concatenate([padded, slack], axis=1), np.append(weights, rest))
 
-    def shrink(self, values: Array) -> Array:
+    def shrink(self, values: Array, step: float = 1.0) -> Array:
         """Negative eigenvalues are cut off, then the simplex if the trace is still too large."""
         return capped(values, self.trace)
+
+    def prox(self, matrix: Array, step: float) -> Symmetric:
+        """A projected step, whatever its length."""
+        return self.project(matrix)
 
     def project(self, matrix: Array) -> Symmetric:
         """Euclidean projection of a dense matrix."""
@@ -211,6 +249,7 @@ class NuclearBall:
         object.__setattr__(self, "radius", _size("NuclearBall", "radius", self.radius))
 
     hermitian = False
+    jumps = True  # the start is of no worth: a method may leave it at once
 
     @property
     def dimension(self) -> int:
@@ -240,7 +279,7 @@ class NuclearBall:
         """sᵢuᵢvᵢᴴ becomes the atom (uᵢ; vᵢ)/√2; what is left of the radius goes to two atoms that cancel."""
         if not isinstance(factors, Rectangular):
             factors = Rectangular(*factors.triple())
-        U, s, V = _units(self, factors)
+        U, s, V = unit_factors(self, factors)
         if s.sum() > self.radius:
             U, s, V = Rectangular(U, s, V).svd()
         if s.sum() > self.radius * (1 + 1e-6):
@@ -256,9 +295,13 @@ class NuclearBall:
         pair[self.shape[0]] = (1.0, -1.0)
         return Atoms.of(np.concatenate([both, pair], axis=1), np.concatenate([s, [rest / 2, rest / 2]]))
 
-    def shrink(self, values: Array) -> Array:
+    def shrink(self, values: Array, step: float = 1.0) -> Array:
         """What a Euclidean projection does to singular values: on the ℓ₁ ball of size ``radius``."""
         return capped(values, self.radius)
+
+    def prox(self, matrix: Array, step: float) -> Rectangular:
+        """A projected step, whatever its length."""
+        return self.project(matrix)
 
     def project(self, matrix: Array) -> Rectangular:
         """Euclidean projection of a dense matrix."""
@@ -269,6 +312,11 @@ class NuclearBall:
 
 
 Domain = Spectrahedron | TraceBall | NuclearBall
+
+
+def size_of(domain: Any) -> float:
+    """Radius or trace; of a penalty, the bound on it."""
+    return float(domain.trace if domain.hermitian else domain.radius)
 
 
 def simplex(values: Array, size: float) -> Array:
@@ -291,7 +339,7 @@ def _kept(vectors: Array, values: Array) -> Symmetric:
     return Symmetric(np.ascontiguousarray(vectors[:, kept]), values[kept])
 
 
-def _units(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
+def unit_factors(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
     """Unit columns and s ≥ 0, whatever scaling and signs the factors came with."""
     U, s, V = (np.asarray(part) for part in factors.triple())
     _real_weights(s)

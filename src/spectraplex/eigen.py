@@ -78,8 +78,14 @@ def leading(
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     """
     rng = np.random.default_rng() if rng is None else rng
-    shift = (operator.X, operator.strength) if isinstance(operator, Shifted) else None
-    inside = operator.inside if shift is not None else operator
+    inside, shifts = operator, []
+    while isinstance(inside, Shifted):
+        shifts.append(inside)
+        inside = inside.inside
+    shift = None
+    if shifts:
+        X = np.concatenate([each.X for each in shifts], axis=1)
+        shift = (X, np.concatenate([each.strength for each in shifts]))
     space = _Space(inside, np.dtype(operator.dtype), shift)
     width = max(basis_size or 0, 4 * count + 40, 2 * (count + also)) * len(space.sides)
     if space.dimension <= _SMALL:

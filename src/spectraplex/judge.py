@@ -10,10 +10,11 @@ import numpy as np
 
 from .arrays import Array, dagger
 from .certificate import Candidate, Certificate, contradicts, dual_value, lower_bound
-from .domains import NuclearBall, Spectrahedron, capped
+from .domains import Spectrahedron, capped, size_of
 from .eigen import upper_bound
 from .factors import Factors, Rectangular, Symmetric, as_factors
 from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
+from .penalized import Penalized
 from .problem import Point, Problem
 from .result import Result, load
 
@@ -37,7 +38,7 @@ def certify(
     Certificate
         Prints as a sentence; ``to_json`` makes it a document that ``verify`` can check.
     """
-    factors, outside, mark = _candidate(problem, X)
+    factors, outside, mark, problem = _candidate(problem, X)
     point = problem.point(_atoms(problem, factors))
     rng = np.random.default_rng(seed)
     most = float(problem.domain.dimension + 10) if products is None else products
@@ -94,13 +95,13 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     wrong = []
     if certificate.data != data_fingerprint(problem):
         wrong.append("data: the problem is not the one that was certified.")
-    factors, outside, mark = _candidate(problem, X)
+    factors, outside, mark, problem = _candidate(problem, X)
     if certificate.factors != mark:
         wrong.append("factors: X is not the matrix that was certified.")
     point = problem.point(_atoms(problem, factors))
     if not abs(point.value - certificate.value) <= 1e-9 * abs(point.value) + 1e-300:
         wrong.append(f"value: it is {point.value:.10g}, not {certificate.value:.10g}.")
-    if not np.isclose(outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * _size(problem)):
+    if not np.isclose(outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * size_of(problem.domain)):
         wrong.append(f"feasibility: X lies {outside:.3g} outside, not {certificate.feasibility:.3g}.")
     wrong += _check_bound(certificate, problem, X, point, failure)
     return Verification(tuple(wrong))
@@ -133,7 +134,7 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
         return max(0.5 * (reached - certificate.lower_bound) / c, 0.0) if c > 0 else np.inf
 
     bound = upper_bound(
-        problem.lifted.gradient(candidate.slope, sign=-1.0),
+        problem.lifted.pull(candidate.slope),
         failure=failure,
         accuracy=accuracy,
         relative=1e-14,
@@ -149,12 +150,11 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
 # ------------------------------------------------------------------------------------------------- candidates
 
 
-def _size(problem: Problem) -> float:
-    return problem.domain.radius if isinstance(problem.domain, NuclearBall) else problem.domain.trace
+def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str, Problem]:
+    """Feasible factors, how far outside X was, its fingerprint, and the problem with room for it.
 
-
-def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:
-    """Feasible factors, how far outside X was, and its fingerprint; refuses what is not slightly outside."""
+    Refuses what is not slightly outside; with a penalty nothing is, whatever the bound on the norm of a solution.
+    """
     if isinstance(X, str | os.PathLike):
         X = load(X)
     if isinstance(X, Result):
@@ -191,13 +191,16 @@ def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str]:
         raise ValueError(
             "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
         )
+    size = float(np.sum(np.linalg.norm(U, axis=0) * np.abs(s) * np.linalg.norm(V, axis=0)))
+    if isinstance(problem, Penalized) and size > size_of(problem.domain):
+        problem = Penalized(problem.objective, problem.lam, psd=problem.psd, bound=1.01 * size)
     inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
-    if not outside <= _SLIGHTLY * _size(problem):
+    if not outside <= _SLIGHTLY * size_of(problem.domain):
         raise ValueError(
             f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
             "project it first."
         )
-    return inside, outside, mark
+    return inside, outside, mark, problem
 
 
 def _of_dense(problem: Problem, X: Array) -> Factors:
@@ -212,7 +215,7 @@ def _of_dense(problem: Problem, X: Array) -> Factors:
         U, s, Vh = np.linalg.svd(X, full_matrices=False)
         return Rectangular(U, s, dagger(Vh))
     skew = float(np.max(np.abs(X - dagger(X)), initial=0.0))
-    if skew > _SLIGHTLY * _size(problem):
+    if skew > _SLIGHTLY * size_of(problem.domain):
         raise ValueError(f"certify: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
     values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
     return Symmetric(vectors, values)
@@ -249,7 +252,7 @@ def _small(factors: Symmetric) -> Array:
 
 
 def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Factors, float]:
-    radius = _size(problem)
+    radius = size_of(problem.domain)
     factors = Rectangular(U, s, V)
     sizes = np.linalg.norm(U, axis=0) * np.abs(s) * np.linalg.norm(V, axis=0)
     if sizes.sum() <= radius:

@@ -183,6 +183,40 @@ class Sum:
         return cast(Array, sum(c * part for c, part in zip(self.coefficients, parts, strict=True)))
 
 
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """An operator with one more column, of zeros: the slack coordinate that a penalty adds to the right side."""
+
+    inside: Operator
+    hermitian: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m, n = self.inside.shape
+        return (m, n + 1)
+
+    @property
+    def dtype(self) -> str:
+        return self.inside.dtype
+
+    def noise(self) -> float:
+        return float(getattr(self.inside, "noise", float)())
+
+    def matmat(self, V: Array) -> Array:
+        return self.inside.matmat(V[:-1])
+
+    def rmatmat(self, U: Array) -> Array:
+        image = self.inside.rmatmat(U)
+        return np.concatenate([image, np.zeros((1, image.shape[1]), image.dtype)], axis=0)
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return self.inside.scores(P, Q[:-1], count)
+
+    def dense(self) -> Array:
+        matrix = self.inside.dense()
+        return np.concatenate([matrix, np.zeros((matrix.shape[0], 1), matrix.dtype)], axis=1)
+
+
 def _scores(operator: Operator, P: Array, Q: Array, count: int, width: int = 64) -> Array:
     """Re P[:, k]ᴴ A Q[:, k] by blocks of columns, so that the temporary stays narrow."""
     out = np.empty(count)
@@ -295,3 +329,17 @@ class Shifted:
 
     def matmat(self, V: Array) -> Array:
         return cast(Array, self.inside.matmat(V) + (self.X * self.strength) @ (dagger(self.X) @ V))
+
+    def unscaled(self, V: Array) -> tuple[Array, float]:
+        return self.matmat(V), 1.0
+
+    @property
+    def products(self) -> float:
+        return float(self.inside.products)
+
+    def scores(self, buffer: Array, count: int) -> Array:
+        seen = np.abs(dagger(self.X) @ buffer[:, :count]) ** 2
+        return cast(Array, self.inside.scores(buffer, count) + self.strength @ seen)
+
+    def dense(self) -> Array:
+        return cast(Array, self.inside.dense() + (self.X * self.strength) @ dagger(self.X))

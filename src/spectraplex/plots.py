@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Array
+from .pathway import Path as SolutionPath
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -95,6 +96,46 @@ def convergence(
     handles, labels = panels[0].get_legend_handles_labels()
     ncols, where = min(4, len(labels)), "outside lower center"
     figure.legend(handles, labels, loc=where, ncols=ncols, frameon=False, handlelength=3.2)
+    if title:
+        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+    return figure
+
+
+def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
+    """A path along the radius (or λ): its values, the certified gap at and between its points, and the rank."""
+    if not len(path):
+        raise ValueError("plot_path: the path has no point.")
+    columns, name = path.as_dict(), "lam" if path.family.penalized else "radius"
+    along = columns[name]
+    wide = along.max() > 8 * along.min()
+    fine = (np.geomspace if wide else np.linspace)(along.min(), along.max(), 201)
+    fine = np.clip(np.unique(np.concatenate([fine, along])), along.min(), along.max())
+    values, lower = path.curve(fine)
+    figure = _figure(_WIDTH_INCHES, 3.6)
+    panels = figure.subplots(1, 3)
+    panels[0].plot(fine, values, color=_COLOURS[0], linewidth=2.0)
+    panels[0].plot(along, columns["value"], "o", color=_COLOURS[0], markersize=5)
+    panels[0].set_ylabel("value")
+    share = 100 / np.maximum(np.abs(values), path.promise.floor if path.promise else 0.0)
+    panels[1].plot(fine, np.maximum(values - lower, 0.0) * share, color=_COLOURS[4], linewidth=2.0)
+    if path.promise:
+        panels[1].axhline(100 * path.promise.relative, color="#888888", linestyle="--", linewidth=1.2)
+        panels[1].annotate("promised", (along.min(), 100 * path.promise.relative), va="bottom", color="#555555")
+    panels[1].set_ylabel("certified gap, % of the value")
+    panels[2].step(along, columns["rank"], "o-", where="mid", color=_COLOURS[3], markersize=5, linewidth=2.0)
+    panels[2].set_ylabel("rank")
+    for panel in panels:
+        panel.set_xlabel("λ" if name == "lam" else "radius")
+        if wide:
+            panel.set_xscale("log")
+            marks = np.geomspace(along.min(), along.max(), 4)
+            panel.set_xticks(marks, [f"{mark:.2g}" if mark < 100 else f"{mark:.0f}" for mark in marks])
+            panel.minorticks_off()
+        if name == "lam" and along.size > 1:
+            panel.invert_xaxis()  # solved from large λ to small: both forms loosen to the right
+        _plain(panel)
+    for panel, lowest in zip(panels, (values.min(), 0.0, 0.0), strict=True):
+        panel.set_ylim(bottom=min(float(lowest), 0.0))
     if title:
         figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
     return figure

@@ -67,12 +67,7 @@ class Problem:
     domain: Domain
 
     def __post_init__(self) -> None:
-        missing = [name for name in (*_NEEDED, "shape", "dtype") if not hasattr(self.objective, name)]
-        if missing:
-            raise TypeError(
-                f"Problem: {type(self.objective).__name__} is no objective, it lacks {', '.join(missing)}; "
-                "see spectraplex.Smooth for your own function, or the Objective protocol."
-            )
+        require_objective("Problem", self.objective)
         if isinstance(self.domain, type) or not hasattr(self.domain, "lift"):
             raise TypeError(
                 f"Problem: {_name(self.domain)} is no domain; use Spectrahedron, TraceBall or NuclearBall with sizes."
@@ -122,6 +117,16 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem(minimise {self.objective!r} over {self.domain!r})"
+
+
+def require_objective(owner: str, objective: Any) -> None:
+    """Refuse what is no objective, naming what it lacks."""
+    missing = [name for name in (*_NEEDED, "shape", "dtype") if not hasattr(objective, name)]
+    if missing:
+        raise TypeError(
+            f"{owner}: {type(objective).__name__} is no objective, it lacks {', '.join(missing)}; "
+            "see spectraplex.Smooth for your own function, or the Objective protocol."
+        )
 
 
 def _name(thing: Any) -> str:

@@ -16,6 +16,8 @@ from ._version import __version__
 from .atoms import Atoms, Buffer
 from .certificate import Certificate
 from .factors import Factors, Rectangular, Symmetric
+from .objectives.distance import Factored
+from .penalty import Charged
 from .stop import Status
 from .trace import Record, Trace
 
@@ -153,13 +155,23 @@ def restore_atoms(state: dict[str, Any], prefix: str = "") -> Atoms:
 
 
 def flatten(prefix: str, value: Any) -> dict[str, Any]:
-    """An array, number or string as it is; a dataclass of those field by field."""
-    if hasattr(value, "__dataclass_fields__"):
-        return {f"{prefix}.{each.name}": getattr(value, each.name) for each in fields(value)}
-    return {prefix: value}
+    """An array, number or string as it is; a dataclass of those (or of such dataclasses) field by field."""
+    if not hasattr(value, "__dataclass_fields__"):
+        return {prefix: value}
+    parts = (flatten(f"{prefix}.{each.name}", getattr(value, each.name)) for each in fields(value))
+    return {name: part for flat in parts for name, part in flat.items()}
 
 
 def restore(prefix: str, state: dict[str, Any], kind: type | None) -> Any:
     if kind is None:
         return state[prefix]
     return kind(**{each.name: state[f"{prefix}.{each.name}"] for each in fields(kind)})
+
+
+def restore_image(state: dict[str, Any], prefix: str = "image") -> Any:
+    """An array, or one of the images that are more than that: factored, charged, or both."""
+    if prefix in state:
+        return state[prefix]
+    if f"{prefix}.slack" in state:
+        return Charged(restore_image(state, f"{prefix}.inside"), float(state[f"{prefix}.slack"]))
+    return restore(prefix, state, Factored)

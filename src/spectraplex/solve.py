@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from .certificate import Certifier
+from .domains import size_of
 from .factors import as_factors
 from .fingerprint import data_fingerprint
 from .linesearch import NotFinite
 from .methods import resolve
-from .objectives.distance import Factored
 from .problem import Point, Problem, Step
-from .result import Result, flatten, flatten_atoms, restore, restore_atoms
+from .result import Result, flatten, flatten_atoms, restore, restore_atoms, restore_image
 from .stop import Status, Stop
 from .threads import one_blas_thread
 from .trace import Record, Trace
@@ -150,6 +150,10 @@ class _Run:
 
     def _begin(self, start: Any) -> bool:
         """The first point; True when an earlier run simply goes on."""
+        if isinstance(start, Result) and set(start.state) <= {
+            "dual"
+        }:  # a point of a path: it kept nothing but its factors
+            start = start.X
         if isinstance(start, Result):
             try:
                 resumed = self._resume(start)
@@ -168,7 +172,7 @@ class _Run:
             atoms = problem.domain.raised(factors)
             if atoms.buffer.array.dtype != np.dtype(problem.dtype):
                 atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
-        self.point = self.best = problem.point(atoms, fresh=start is None)
+        self.point = self.best = problem.point(atoms, fresh=start is None and problem.domain.jumps)
         self.point, self.memory, step = self.method.init(problem, self.point, self.rng)
         self.best = self.point
         self.scale = abs(self.point.value)
@@ -252,9 +256,9 @@ class _Run:
         self.trace = Trace(earlier.trace)
         self.rng.bit_generator.state = json.loads(state["rng"])
         self.certifier.restore(state)
-        if state["method"] != repr(self.method):
-            return False
-        image = restore("image", state, None if "image" in state else Factored)
+        if state["method"] != repr(self.method) or state.get("size") != size_of(self.problem.domain):
+            return False  # with another bound on the norm of a solution the same atoms are another matrix
+        image = restore_image(state)
         self.point = self.problem.point(restore_atoms(state), image)
         self.best = self.point
         if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
@@ -268,6 +272,7 @@ class _Run:
             "problem": data_fingerprint(self.problem),
             "about": repr(self.problem),
             "method": repr(self.method),
+            "size": size_of(self.problem.domain),
             "step": self.step_number,
             "products": self.products,
             "seconds": self.seconds_before + self.clock,
@@ -286,11 +291,14 @@ class _Run:
     def _result(self, status: Status) -> Result:
         point, best = self.point, self.best
         assert point is not None and best is not None
-        X = self.problem.domain.lower(best.atoms)
-        certificate = self.certifier.certificate(best, X)
+        X, lifted = self.problem.domain.lower(best.atoms), self.problem.lifted
+        # what is charged for X itself may be less than for the atoms it was kept as
+        charge = lifted.charge(best.image)
+        value = best.value - charge + min(lifted.price(X), charge)
+        certificate = self.certifier.certificate(best, X, value)
         return Result(
             X=X,
-            value=best.value,
+            value=value,
             gap=certificate.gap,
             lower_bound=self.certifier.bound,
             certificate=certificate,

@@ -10,11 +10,12 @@ unit steps are nearly always accepted, so a step costs one measurement and one g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..arrays import Array
+from ..domains import LiftedObjective
 from ..problem import Problem
 from ..quasi_newton import LimitedMemory
 
@@ -37,7 +38,7 @@ class Descent:
 
 def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: float) -> Array:
     """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
-    lifted, objective = problem.lifted, problem.objective
+    lifted, objective = block_of(problem), problem.objective
     m, n = objective.shape
     rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
     cols = np.full(n, curvature * m) if cols is None else cols
@@ -48,6 +49,11 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     bend[lifted.right] += np.outer(cols, (rows / total) @ squares[lifted.left])
     bend *= lifted.scale**2
     return np.asarray(0.5 / (bend + max(multiplier, _FLOOR * float(bend.max()), np.finfo(float).tiny)))
+
+
+def block_of(problem: Problem) -> LiftedObjective:
+    """Where the matrix that the user sees lies upstairs; a penalty has it where its ball has."""
+    return cast(LiftedObjective, getattr(problem.lifted, "ball", problem.lifted))
 
 
 def descend(

@@ -26,7 +26,7 @@ from ..arrays import Array, dagger
 from ..atoms import Atoms
 from ..eigen import leading
 from ..problem import Point, Problem, Step
-from .descent import descend
+from .descent import block_of, descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
@@ -182,7 +182,7 @@ def _projects(problem: Problem) -> bool:
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:
     """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
-    lifted = problem.lifted
+    lifted = block_of(problem)
     vectors = np.concatenate([old.vectors, V], axis=1)
     signed = np.concatenate([-old.weights, weights])
     left, right = vectors[lifted.left], vectors[lifted.right]

@@ -20,9 +20,11 @@ _FIRST = 12
 
 
 def project_leading(
-    domain: Any, operator: Operator, start: Array, most: int, accuracy: float, rng: np.random.Generator
+    domain: Any, operator: Operator, start: Array, step: float, most: int, accuracy: float, rng: np.random.Generator
 ) -> tuple[Factors | None, float]:
     """The projection of an operator in the user's space and the products it took; None if it has rank above ``most``.
+
+    ``step`` is the length of the gradient step it belongs to, which a penalty charges for.
 
     ``start`` holds vectors upstairs (of length d, or m + n) to begin with; ``accuracy`` is that of the eigenvalues,
     relative to the largest.
@@ -35,10 +37,12 @@ def project_leading(
 
     def wanted(values: Array) -> Array:
         """Pairs with weight to full accuracy; of the others it is enough to know that they stay below the threshold."""
-        weights = domain.shrink(values)
+        weights = domain.shrink(values, step)
         weighty = weights > 0
         full = accuracy * np.abs(values).max()
-        threshold = float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else 0.0
+        threshold = (
+            float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else getattr(domain, "lam", 0.0) * step
+        )
         return np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
 
     count = max(_FIRST, start.shape[1] + 3)
@@ -46,16 +50,12 @@ def project_leading(
         found = leading(lifted, count, start=start, rng=rng, max_products=20.0 * count + 200.0, each=wanted)
         if found.values.size < count or not found.converged:
             break
-        weights = domain.shrink(found.values)
-        if weights[-1] == 0.0 and (found.values[-1] <= 0.0 or weights.sum() > 0.5 * _size(domain)):
+        weights = domain.shrink(found.values, step)
+        if weights[-1] == 0.0:
             kept = weights > 0
             return _factors(domain, found.vectors[:, kept], weights[kept]), lifted.products
         start, count = found.vectors, 3 * count
     return None, lifted.products
-
-
-def _size(domain: Any) -> float:
-    return float(domain.trace if domain.hermitian else domain.radius)
 
 
 def _factors(domain: Any, vectors: Array, weights: Array) -> Factors:

@@ -2,7 +2,8 @@
 
     X ← P(Y − ∇f(Y)/β),   Y = X (plain)   or   Y = X + (s_old − 1)/s · (X − X_old)  (Nesterov, Beck & Teboulle),
 
-P the Euclidean projection on the user's own set. Momentum is dropped when the value would rise, so both are monotone.
+P the Euclidean projection on the user's own set (with a penalty in place of a set: singular values less λ/β).
+Momentum is dropped when the value would rise, so both are monotone.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class ProjectedGradient:
         rng: np.random.Generator,
     ) -> tuple[Point, float, float]:
         objective, domain = problem.objective, problem.domain
-        image, value, slope = point.image, point.value, point.slope
+        lifted = problem.lifted
+        image, value, slope = lifted.seen(point.image), point.value - lifted.charge(point.image), point.slope
         base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian))]
         if push > 0.0:
             before = (memory.U, memory.s, memory.V)
@@ -89,13 +91,14 @@ class ProjectedGradient:
         beta, known, products = memory.beta, _smoothness(problem) is not None, 0.0
         while True:
             accuracy = 1e-8 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
-            factors, cost = self._project(domain, [*base, (-1.0 / beta, G)], here, accuracy, rng)
+            factors, cost = self._project(domain, [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng)
             products += cost
             new = problem.point(domain.raised(factors))
             if known:
                 return new, beta, products
             D, slant = factors.dense() - _dense(base), G.dense()
-            if new.value <= value + inner(slant, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
+            reached = new.value - lifted.charge(new.image)
+            if reached <= value + inner(slant, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
                 return new, beta, products
             beta *= 2.0
 
@@ -104,6 +107,7 @@ class ProjectedGradient:
         domain: Any,
         terms: list[tuple[float, Operator]],
         here: tuple[Array, Array, Array],
+        step: float,
         accuracy: float,
         rng: np.random.Generator,
     ) -> tuple[Factors, float]:
@@ -113,7 +117,7 @@ class ProjectedGradient:
             operator = Sum([factor for factor, _ in terms], [term for _, term in terms])
             most = min(m, n) // (10 if affordable else 2)
             start = here[0] if domain.hermitian else np.concatenate([here[0], here[2]], axis=0)
-            found, products = project_leading(domain, operator, start, most, accuracy, rng)
+            found, products = project_leading(domain, operator, start, step, most, accuracy, rng)
             if found is not None:
                 return found, products
             if not affordable:
@@ -121,7 +125,7 @@ class ProjectedGradient:
         matrix = _dense(terms)
         if domain.hermitian:
             matrix = 0.5 * (matrix + dagger(matrix))
-        return domain.project(matrix), products + min(m, n)
+        return domain.prox(matrix, step), products + min(m, n)
 
 
 class TooLarge(Exception):

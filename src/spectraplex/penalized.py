@@ -1,0 +1,148 @@
+"""Penalized: minimise ℓ(Z) + λ‖Z‖_* (or ℓ(X) + λ tr X over X ⪰ 0), a Problem like any other; and its twin on a ball."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+
+from .domains import NuclearBall, TraceBall
+from .eigen import leading
+from .factors import as_factors
+from .objectives.validate import number
+from .penalty import Charged, NuclearPenalty, TracePenalty
+from .problem import Problem, require_objective
+from .result import Result
+
+
+class Penalized(Problem):
+    """Minimise an objective plus λ times the nuclear norm, the usual form of nuclear-norm regularisation.
+
+    Parameters
+    ----------
+    objective : anything that ``Problem`` takes.
+    lam : λ > 0. From σ₁ of the gradient at zero on, the solution is zero.
+    psd : minimise over X ⪰ 0 and charge λ·tr X instead; the objective must then be about Hermitian matrices.
+    bound : a nuclear norm (trace) that no solution exceeds. By default (ℓ + λ‖·‖_* at a good rank-one − inf ℓ)/λ, from
+        the conjugate of the loss; an objective without one needs it told. It steers the methods; certificates
+        hardly ever use it.
+
+    Examples
+    --------
+    >>> import numpy as np, spectraplex as sx
+    >>> problem = sx.Penalized(sx.Distance(np.diag([3.0, 1.0])), 2.0)
+    >>> print(sx.solve(problem).X.dense().round(6))
+    [[1. 0.]
+     [0. 0.]]
+    """
+
+    def __init__(self, objective: Any, lam: float, *, psd: bool = False, bound: float | None = None) -> None:
+        require_objective("Penalized", objective)
+        lam = number("Penalized", "lam", lam, positive=True)
+        m, n = objective.shape
+        if psd and m != n:
+            raise ValueError(f"Penalized: psd=True is about square matrices, but the objective's are {m}×{n}.")
+        if psd and hasattr(objective, "require_hermitian"):
+            objective.require_hermitian()
+        if bound is None:
+            bound = norm_bound(objective, lam, psd)
+            if bound is None:
+                raise ValueError(
+                    f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate); "
+                    "pass bound=, a nuclear norm that no solution exceeds."
+                )
+        bound = number("Penalized", "bound", bound, positive=True)
+        penalty: Any = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
+        super().__init__(objective, penalty)
+
+    @property
+    def lam(self) -> float:
+        return float(cast(Any, self.domain).lam)
+
+    @property
+    def psd(self) -> bool:
+        return bool(self.domain.hermitian)
+
+    def __repr__(self) -> str:
+        price = "trace" if self.psd else "nuclear norm"
+        return f"Penalized(minimise {self.objective!r} + {self.lam:g} · {price})"
+
+
+def counterpart(problem: Problem, X: Any) -> Problem:
+    """The other form of the same problem, given a solution X: penalised for a ball, a ball for penalised.
+
+    The solution of ``Penalized(objective, λ)`` also solves the ball of radius ‖X‖_*, and that of a ball solves the
+    penalised problem with λ = σ₁ of the gradient there (λ_max of minus the gradient on a ``TraceBall``). Exact for an
+    exact solution; from a solution with a gap the number is as good as that.
+    """
+    factors = as_factors(X.X if isinstance(X, Result) else X, "counterpart: X")
+    objective, domain = problem.objective, problem.domain
+    if isinstance(problem, Penalized):
+        size = float(domain.lower(domain.raised(factors)).triple()[1].sum())
+        if size == 0.0:
+            raise ValueError("counterpart: X is zero, and a ball has a positive radius; choose a smaller λ.")
+        return Problem(objective, TraceBall(domain.shape[0], size) if problem.psd else NuclearBall(domain.shape, size))
+    if not isinstance(domain, NuclearBall | TraceBall):
+        raise ValueError(f"counterpart: {domain} has no penalised form; use NuclearBall or TraceBall.")
+    lam = largest(objective, objective.measure(*factors.triple()), domain.hermitian)
+    if not lam > 0.0:
+        raise ValueError("counterpart: the gradient at X has no positive singular value, so the ball does not bind.")
+    return Penalized(objective, lam, psd=domain.hermitian)
+
+
+def unit_ball(objective: Any, psd: bool) -> Problem:
+    """The objective on the ball of size one: −𝒜*(y) upstairs then has the largest eigenvalue σ₁(𝒜*y) itself."""
+    return Problem(objective, TraceBall(objective.shape[0], 1.0) if psd else NuclearBall(objective.shape, 1.0))
+
+
+def largest(objective: Any, image: Any, psd: bool = False) -> float:
+    """σ₁ of the gradient at an image (or max(0, λ_max) of minus the gradient): an estimate to six digits."""
+    operator = unit_ball(objective, psd).lifted.pull(objective.evaluate(image)[1])
+    return leading(operator, accuracy=lambda top: 1e-6 * top, rng=np.random.default_rng(0), careful=True).value
+
+
+def zero_image(objective: Any) -> Any:
+    """The image of Z = 0."""
+    m, n = objective.shape
+    return objective.measure(np.ones((m, 1), objective.dtype), np.zeros(1), np.ones((n, 1), objective.dtype))
+
+
+def infimum(objective: Any) -> float | None:
+    """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed."""
+    value, slope = objective.evaluate(zero_image(objective))
+    conjugate = objective.conjugate(slope) if hasattr(objective, "conjugate") else None
+    if conjugate is None or not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
+        return None
+    return -float(conjugate.at(0.0))
+
+
+def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
+    """λ‖Z*‖ ≤ p(Z) − inf ℓ for every Z: from the best multiple of the leading rank-one of the gradient at zero."""
+    zero = zero_image(objective)
+    value, slope = objective.evaluate(zero)
+    if not math.isfinite(value):
+        raise ValueError(f"Penalized: the objective is {value} at zero; run spectraplex.check on it.")
+    least = infimum(objective)
+    if least is None:
+        return None
+    room = (value - least) / lam
+    if not room > 0.0:
+        return 1.0  # zero is the solution: any size will do
+    penalty = TracePenalty(objective.shape[0], lam, room) if psd else NuclearPenalty(objective.shape, lam, room)
+    lifted = penalty.lift(objective)
+    found = leading(lifted.pull(slope), accuracy=_tenth, rng=np.random.default_rng(0), max_products=30.0)
+    column = found.vectors[:, :1]
+    curve = lifted.along(Charged(zero, 1.0), Charged(lifted.ball.measure(column, np.ones(1), column), -1.0))
+    better = curve.value(curve.minimize(1.0))
+    return rounded_up((min(better, value) - least) / lam)
+
+
+def _tenth(top: float) -> float:
+    return 0.1 * top
+
+
+def rounded_up(size: float) -> float:
+    """To two digits, so that the bound, and with it a fingerprint, does not hang on the last bit of a sum."""
+    unit = 10.0 ** (math.floor(math.log10(size)) - 1)
+    return math.ceil(size / unit + 1e-6) * unit
