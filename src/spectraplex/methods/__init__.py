@@ -7,6 +7,7 @@ from typing import Any
 from .away import AwayStep
 from .conditional_gradient import ConditionalGradient
 from .hybrid import Hybrid
+from .in_face import InFace
 from .pairwise import Pairwise
 from .projected import ProjectedGradient
 from .rank_one import RankOneRegularized
@@ -15,6 +16,7 @@ from .rank_one_full import FullRankOneRegularized
 #: name → method, with its defaults.
 METHODS: dict[str, Any] = {
     "hybrid": Hybrid(),
+    "in-face": InFace(),
     "cg": ConditionalGradient(),
     "away": AwayStep(),
     "pairwise": Pairwise(),
@@ -47,6 +49,7 @@ __all__ = [
     "ConditionalGradient",
     "FullRankOneRegularized",
     "Hybrid",
+    "InFace",
     "Pairwise",
     "ProjectedGradient",
     "RankOneRegularized",
