@@ -16,13 +16,13 @@ from .rank_one_full import FullRankOneRegularized
 #: name → method, with its defaults.
 METHODS: dict[str, Any] = {
     "hybrid": Hybrid(),
-    "in-face": InFace(),
     "cg": ConditionalGradient(),
     "away": AwayStep(),
     "pairwise": Pairwise(),
     "ror": RankOneRegularized(),
     "ror-adaptive": RankOneRegularized(select="greedy", step="line-search", beta="adaptive"),
     "ror-full": FullRankOneRegularized(),
+    "in-face": InFace(),
     "pgd": ProjectedGradient(),
     "apgd": ProjectedGradient(accelerated=True),
 }
