@@ -11,7 +11,7 @@ from spectraplex import operators
 from spectraplex.methods import in_face, oracle
 
 # radius → (f*, rank of the optimum, relative error wanted within 300 eigenvectors)
-TARGETS = {2500.0: (67945.055, 3, 1e-5), 3500.0: (37867.016, 41, 1e-3), 5000.0: (16570.033, 119, 0.02)}
+TARGETS = {2500.0: (67945.055, 3, 1e-5), 3500.0: (37867.016, 41, 1e-3), 5000.0: (16570.033, 119, 0.05)}
 
 
 @pytest.mark.data

@@ -15,9 +15,9 @@ that was met in place of β (Barzilai and Borwein's step size). It cuts off the 
 never many more than the rank of the optimum. Turning by p is what the regulariser does for one atom, which strays from
 x along ∇f x: of all ways to turn the face the one along which f falls fastest, read off the block product.
 
-A step is never worse than conditional gradient's own with exact line search, because it begins with that and all that
-follows only descends: f − f* = O(β/t) whatever the face does. Freund, Grigas and Mazumder's in-face directions have
-their guarantee for the same reason.
+A step is never worse than conditional gradient's own with the same v and exact line search, because it begins with that
+and all that follows only descends: f − f* = O(β/t) whatever the face does. Freund, Grigas and Mazumder's in-face
+directions have their guarantee for the same reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..problem import Point, Problem, Step
 from .oracle import base, begin, find
 
 _SHARE = 0.5  # accuracy asked of the eigenvector, as a share of what it gains: the face makes up for a loose one
-_FAR = 1e3  # a move of this many times the size of the domain is as good as an infinite one
+_FAR = 1e3  # where no curvature was met: a move of this many times the domain's size is as good as an infinite one
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,24 +90,22 @@ class InFace:
         for _ in range(self.moves):
             times, cost = _times(objective.gradient(point.slope), domain, flipped)
             image = times(Q)
+            products += cost * Q.shape[1]
             G = dagger(P) @ image
             turned = _turn(P, M, image, G, self.turns)
-            products += cost * Q.shape[1]
-            P, M, G = (
-                np.concatenate([P, turned], axis=1),
-                _taller(M, turned),
-                np.concatenate([G, dagger(turned) @ image]),
-            )
+            P, M = np.concatenate([P, turned], axis=1), _taller(M, turned)
+            G = np.concatenate([G, dagger(turned) @ image])
             if domain.hermitian:  # both sides are one: they turn together
-                Q, M, G = P, _taller(M.T, turned).T, np.concatenate([G, dagger(P) @ times(turned)], axis=1)
+                Q, M = P, _taller(M.T, turned).T
+                G = np.concatenate([G, dagger(P) @ times(turned)], axis=1)
                 products += cost * turned.shape[1]
             steepness = float(np.linalg.norm(G))
             if steepness == 0.0:
                 break
             curvature = max(curvature, steepness / (_FAR * problem.lifted.scale))
             D = _copy(domain, M.shape).project(M - G / curvature).dense() - M
-            pair = (P @ D, Q) if not flipped else (Q, P @ D)
-            dz = objective.measure(pair[0], np.ones(Q.shape[1]), pair[1])
+            sides = (Q, P @ D) if flipped else (P @ D, Q)
+            dz = objective.measure(sides[0], np.ones(Q.shape[1]), sides[1])
             curve = objective.along(point.image, dz)
             size = curve.minimize(1.0)
             new = problem.ahead(point, point.atoms, dz, size)
