@@ -10,7 +10,7 @@ from problems import normal, random_known
 from spectraplex.eigen import leading
 from spectraplex.operators import Dense, Lifted, Shifted
 
-RANK_ONE = ["cg", "away", "pairwise", "ror", "ror-adaptive"]
+RANK_ONE = ["cg", "away", "pairwise", "ror", "ror-adaptive", "in-face"]
 
 
 def bracket(seed: int) -> None:

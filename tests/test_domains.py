@@ -333,3 +333,16 @@ def test_entries_outside_are_refused(rows, cols, error, words):
     Z = sx.Rectangular(*dense.factors(np.random.default_rng(0), (4, 3), 2))
     with pytest.raises(error, match=words):
         Z.entries(rows, cols)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-9, 0.5, 1.0])
+def test_no_atom_stands_for_the_slack_of_the_ball(share):
+    """Inside the ball the halves of the atoms are unequal instead: as many atoms as factors."""
+    rng = np.random.default_rng(0)
+    U, V = np.linalg.qr(rng.standard_normal((6, 3)))[0], np.linalg.qr(rng.standard_normal((5, 3)))[0]
+    s = share * 2.0 * np.array([0.5, 0.3, 0.2])
+    ball = sx.NuclearBall((6, 5), 2.0)
+    atoms = ball.raised(sx.Rectangular(U, s, V))
+    assert len(atoms) == (3 if share else 1)
+    np.testing.assert_allclose(np.linalg.norm(atoms.vectors, axis=0), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(ball.lower(atoms).dense(), (U * s) @ V.T, rtol=0, atol=1e-14 * share)

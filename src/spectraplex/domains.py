@@ -276,24 +276,24 @@ class NuclearBall:
         return Rectangular(P[:, kept] / p[kept], weights[kept], Q[:, kept] / q[kept])
 
     def raised(self, factors: Factors) -> Atoms:
-        """sᵢuᵢvᵢᴴ becomes the atom (uᵢ; vᵢ)/√2; what is left of the radius goes to two atoms that cancel."""
+        """sᵢuᵢvᵢᴴ becomes the atom (a·uᵢ; b·vᵢ) of weight sᵢ/Σs, a² + b² = 1 and 2ab = Σs/radius.
+
+        On the sphere a = b = 1/√2; inside, the unequal halves take up what is left of the radius.
+        """
         if not isinstance(factors, Rectangular):
             factors = Rectangular(*factors.triple())
         U, s, V = unit_factors(self, factors)
-        if s.sum() > self.radius:
+        if s.sum() > self.radius * (1 + 1e-12):
             U, s, V = Rectangular(U, s, V).svd()
         if s.sum() > self.radius * (1 + 1e-6):
             raise ValueError(
                 f"start has nuclear norm {s.sum():.6g}, more than the domain's radius {self.radius:.6g}: scale it down."
             )
-        rest = max(0.0, self.radius - s.sum())
-        both = np.concatenate([U, V], axis=0)
-        if rest <= 1e-15 * self.radius:
-            return Atoms.of(both, s)
-        pair = np.zeros((self.dimension, 2), both.dtype)
-        pair[0] = 1.0
-        pair[self.shape[0]] = (1.0, -1.0)
-        return Atoms.of(np.concatenate([both, pair], axis=1), np.concatenate([s, [rest / 2, rest / 2]]))
+        if s.size == 0:
+            return Atoms.of(np.eye(self.dimension, 1, dtype=U.dtype))
+        share = min(1.0, s.sum() / self.radius)
+        a = math.sqrt(0.5 + 0.5 * math.sqrt(1.0 - share**2))
+        return Atoms.of(np.concatenate([a * U, 0.5 * share / a * V], axis=0), s)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:
         """What a Euclidean projection does to singular values: on the ℓ₁ ball of size ``radius``."""

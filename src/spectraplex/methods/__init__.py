@@ -7,6 +7,7 @@ from typing import Any
 from .away import AwayStep
 from .conditional_gradient import ConditionalGradient
 from .hybrid import Hybrid
+from .in_face import InFace
 from .pairwise import Pairwise
 from .projected import ProjectedGradient
 from .rank_one import RankOneRegularized
@@ -21,6 +22,7 @@ METHODS: dict[str, Any] = {
     "ror": RankOneRegularized(),
     "ror-adaptive": RankOneRegularized(select="greedy", step="line-search", beta="adaptive"),
     "ror-full": FullRankOneRegularized(),
+    "in-face": InFace(),
     "pgd": ProjectedGradient(),
     "apgd": ProjectedGradient(accelerated=True),
 }
@@ -47,6 +49,7 @@ __all__ = [
     "ConditionalGradient",
     "FullRankOneRegularized",
     "Hybrid",
+    "InFace",
     "Pairwise",
     "ProjectedGradient",
     "RankOneRegularized",

@@ -1,0 +1,180 @@
+"""In-face conditional gradient: one leading eigenvector a step, and the best use of it and of all atoms before it.
+
+    v ← EV(−∇f(X));   X ← X + η (vvᴴ − X), exact line search on [0, 1]                  toward: the one large problem
+    Z = P M Qᴴ with P, Q orthonormal bases of what the atoms span, v among them         (P = Q where Z is Hermitian)
+    then a few moves, from the left and from the right in turn:
+    p ← the leading left singular vector of (I − PPᴴ) ∇f Q Mᴴ;   P ← [P, p]             the face turns
+    M' ← the nearest feasible matrix to M − Pᴴ∇f Q / L                                  away, pairwise, drop in one
+    M ← M + s (M' − M), exact line search on [0, 1];   L ← the curvature met along M' − M
+    and last: atoms ← the singular vectors of M.
+
+A move costs one block product ∇f Q with the atoms, which the greedy methods spend on finding the worst one; the rest
+is as small as M. The matrices P M Qᴴ of the domain are a smaller copy of it, so M' is a small projection. It minimises
+⟨∇f, Z'⟩ + L/2‖Z' − Z‖² over the face: the rank-one-regularised move, made with all atoms at once and with the curvature
+that was met in place of β (Barzilai and Borwein's step size). It cuts off the atoms that are not needed, so there are
+never many more than the rank of the optimum. Turning by p is what the regulariser does for one atom, which strays from
+x along ∇f x: of all ways to turn the face the one along which f falls fastest, read off the block product.
+
+A step is never worse than conditional gradient's own with the same v and exact line search, because it begins with that
+and all that follows only descends: f − f* = O(β/t) whatever the face does. Freund, Grigas and Mazumder's in-face
+directions have their guarantee for the same reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..arrays import EPS, Array, dagger, inner, orthonormal
+from ..domains import Domain, LiftedObjective, NuclearBall
+from ..factors import Rectangular, Symmetric
+from ..problem import Point, Problem, Step
+from .oracle import base, begin, find
+
+_SHARE = 0.5  # accuracy asked of the eigenvector, as a share of what it gains: the face makes up for a loose one
+_FAR = 1e3  # where no curvature was met: a move of this many times the domain's size is as good as an infinite one
+
+
+@dataclass(frozen=True, eq=False)
+class InFaceMemory:
+    guess: Array
+    curvature: float
+
+
+@dataclass(frozen=True)
+class InFace:
+    """One leading eigenvector per step, hardly more atoms than the optimum's rank, no constant needed.
+
+    Parameters
+    ----------
+    moves : in-face moves after each eigenvector, one block product with the atoms each.
+    turns : directions by which a move turns the face; more are faster near an optimum of high rank, and cost little.
+    """
+
+    moves: int = 2
+    turns: int = 1
+    Memory: ClassVar[type] = InFaceMemory
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("moves", self.moves, 1), ("turns", self.turns, 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"InFace: {name} must be a whole number ≥ {least}, got {value!r}.")
+
+    def require(self, problem: Problem) -> None:
+        """Refuse a penalty: its faces are not smaller copies of a domain."""
+        if not isinstance(problem.lifted, LiftedObjective):
+            raise ValueError(
+                "InFace needs a spectrahedron or a ball; for a penalised problem use 'hybrid' or 'pairwise'."
+            )
+
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+        point, guess, step = begin(problem, point, rng)
+        return point, InFaceMemory(guess, 0.0), step
+
+    def step(
+        self, problem: Problem, point: Point, memory: InFaceMemory, rng: np.random.Generator
+    ) -> tuple[Point, Any, Step]:
+        descent, here = problem.descent(point), base(problem, point)
+        found = find(descent, here, rng, memory.guess, lambda value: _SHARE * max(value - here, 0.0))
+        v = found.vector
+        dz = problem.lifted.combine(1.0, problem.image_of(v), -1.0, point.image)
+        eta = problem.curve(point, dz).minimize(1.0)
+        toward = problem.ahead(point, point.atoms.blend(v, eta), dz, eta)
+        new, curvature, products = self._within(problem, toward, memory.curvature)
+        return new, InFaceMemory(v, curvature), Step("toward", eta, descent.products + products, found.gap)
+
+    def _within(self, problem: Problem, point: Point, curvature: float) -> tuple[Point, float, float]:
+        """The moves on the face of the atoms; also the curvature met last, and the products spent."""
+        objective, domain, products = problem.objective, problem.domain, 0.0
+        U, s, V = domain.lower(point.atoms).triple()
+        if s.size == 0:
+            return point, curvature, products
+        P, left = _span(U)
+        Q, right = (P, left) if domain.hermitian else _span(V)
+        M, flipped = (left * s) @ dagger(right), False
+        for _ in range(self.moves):
+            times, cost = _times(objective.gradient(point.slope), domain, flipped)
+            image = times(Q)
+            products += cost * Q.shape[1]
+            G = dagger(P) @ image
+            turned = _turn(P, M, image, G, self.turns)
+            P, M = np.concatenate([P, turned], axis=1), _taller(M, turned)
+            G = np.concatenate([G, dagger(turned) @ image])
+            if domain.hermitian:  # both sides are one: they turn together
+                Q, M = P, _taller(M.T, turned).T
+                G = np.concatenate([G, dagger(P) @ times(turned)], axis=1)
+                products += cost * turned.shape[1]
+            steepness = float(np.linalg.norm(G))
+            if steepness == 0.0:
+                break
+            curvature = max(curvature, steepness / (_FAR * problem.lifted.scale))
+            D = _copy(domain, M.shape).project(M - G / curvature).dense() - M
+            sides = (Q, P @ D) if flipped else (P @ D, Q)
+            dz = objective.measure(sides[0], np.ones(Q.shape[1]), sides[1])
+            curve = objective.along(point.image, dz)
+            size = curve.minimize(1.0)
+            new = problem.ahead(point, point.atoms, dz, size)
+            if size == 0.0 or new.value > point.value:  # at rounding level: there is nothing left to gain here
+                break
+            M, point, curvature = M + size * D, new, curve.curvature(size) / inner(D, D)
+            if not domain.hermitian:
+                P, M, Q, flipped = Q, dagger(M), P, not flipped
+        if flipped:
+            P, M, Q = Q, dagger(M), P
+        return replace(point, atoms=domain.raised(_decomposed(domain, P, M, Q))), curvature, products
+
+
+def _span(block: Array) -> tuple[Array, Array]:
+    """An orthonormal basis P of the columns, and Pᴴ·block.
+
+    As a rule all columns but the newest are orthonormal already, because the step before left them so.
+    """
+    old, new = block[:, :-1], block[:, -1:]
+    one = np.eye(old.shape[1])
+    if one.size == 0 or np.abs(dagger(old) @ old - one).max() > 1e-13:
+        P, sizes, _ = np.linalg.svd(block, full_matrices=False)  # a start may have any number of dependent atoms
+        P = P[:, sizes > EPS * max(block.shape) * sizes[0]]
+        return P, dagger(P) @ block
+    P = np.concatenate([old, orthonormal(new, old)], axis=1)
+    return P, np.concatenate([np.eye(P.shape[1], one.shape[0]), dagger(P) @ new], axis=1)
+
+
+def _times(gradient: Any, domain: Domain, flipped: bool) -> tuple[Any, float]:
+    """How ∇f (∇fᴴ when flipped) multiplies a block, and the products a column costs."""
+    if not domain.hermitian:
+        return (gradient.rmatmat if flipped else gradient.matmat), 0.5
+    if gradient.hermitian:
+        return gradient.matmat, 1.0
+    return (lambda V: 0.5 * (gradient.matmat(V) + gradient.rmatmat(V))), 1.0
+
+
+def _turn(P: Array, M: Array, image: Array, inside: Array, turns: int) -> Array:
+    """The leading left singular vectors of (image − P·inside)·Mᴴ, by the eigenvectors of its small Gram matrix."""
+    outside = dagger(image) @ image - dagger(inside) @ inside
+    _, vectors = np.linalg.eigh(M @ outside @ dagger(M))
+    return orthonormal(image @ (dagger(M) @ vectors[:, -turns:]), P) if turns else P[:, :0]
+
+
+def _taller(M: Array, more: Array) -> Array:
+    """M with a row of zeros for every column of ``more``."""
+    return np.pad(M, ((0, more.shape[1]), (0, 0)))
+
+
+def _copy(domain: Domain, shape: tuple[int, ...]) -> Domain:
+    """The same set among smaller matrices."""
+    if isinstance(domain, NuclearBall):
+        return replace(domain, shape=(shape[0], shape[1]))
+    return replace(domain, d=shape[0])
+
+
+def _decomposed(domain: Domain, P: Array, M: Array, Q: Array) -> Symmetric | Rectangular:
+    """P M Qᴴ by its singular vectors, those at rounding level left out."""
+    if domain.hermitian:
+        w, u = np.linalg.eigh(0.5 * (M + dagger(M)))
+        kept = w > 4 * EPS * w[-1]
+        return Symmetric(P @ u[:, kept], w[kept])
+    u, w, vh = np.linalg.svd(M, full_matrices=False)
+    kept = w > 4 * EPS * w[0]
+    return Rectangular(P @ u[:, kept], w[kept], Q @ dagger(vh)[:, kept])
