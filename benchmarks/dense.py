@@ -38,8 +38,17 @@ def sensing(d: int, rank: int, count: int) -> sx.Problem:
     return sx.Problem(sx.Sensing(vectors, exact + 0.3 * rng.standard_normal(count)), sx.Spectrahedron(d))
 
 
-def _seconds(trace: sx.Trace, goal: float) -> float:
-    return next((record.seconds for record in trace if record.value <= goal), np.inf)
+def _best(task: sx.Problem, method: str, goal: float) -> tuple[float, str]:
+    """The shortest time to a value of a few runs (of one, if it is long); "> " when the time ran out."""
+    times = []
+    for _ in range(5):
+        result = sx.solve(task, method, sx.Stop(value=goal, max_seconds=90), certify=False)
+        if result.value > goal:
+            return result.seconds, "> "
+        times.append(result.seconds)
+        if result.seconds > 5:
+            break
+    return min(times), ""
 
 
 def run() -> Iterator[str]:
@@ -50,9 +59,8 @@ def run() -> Iterator[str]:
         ours = sx.solve(task, stop=sx.Stop(relative_gap=1e-6, max_seconds=60))
         goal = (ours.lower_bound if ours.gap <= 1e-5 * ours.value else ours.value) * (1 + 1e-6)
         goal = max(goal, ours.value)
-        theirs = sx.solve(task, "apgd", sx.Stop(value=goal, max_seconds=120), certify=False)
-        a, b = _seconds(ours.trace, goal), _seconds(theirs.trace, goal)
-        more, b = ("", b) if np.isfinite(b) else ("> ", theirs.seconds)
+        a, _ = _best(task, "hybrid", goal)
+        b, more = _best(task, "apgd", goal)
         ratio = b / a
         wanted = 10.0 if sizes[1] <= 10 and sizes[0] >= 2000 else 1.0
         yield (

@@ -35,6 +35,11 @@ def dagger(a: Array) -> Array:
     return a.conj().T
 
 
+def adjoint_times(A: Array, B: Array) -> Array:
+    """AᴴB without a conjugated copy of A, which may be large where B is narrow; BLAS is quickest this way round."""
+    return dagger(dagger(B) @ A)
+
+
 def columns(a: Array) -> Array:
     """A C-contiguous two-dimensional array with the vectors of ``a`` as columns."""
     return np.ascontiguousarray(a.reshape(a.shape[0], -1))

@@ -46,7 +46,9 @@ class LiftedObjective:
         return (self.dimension, self.dimension)
 
     def measure(self, U: Array, s: Array, V: Array) -> Any:
-        return self.objective.measure(U[self.left], self.scale * s, V[self.right])
+        left = U[self.left]
+        right = left if V is U and self.left == self.right else V[self.right]  # one array: some measure it once
+        return self.objective.measure(left, self.scale * s, right)
 
     def combine(self, a: float, z: Any, b: float, w: Any) -> Any:
         return self.objective.combine(a, z, b, w)

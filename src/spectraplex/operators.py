@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from .arrays import EPS, Array, Pattern, dagger
+from .arrays import EPS, Array, Pattern, adjoint_times, dagger
 
 
 class Operator(Protocol):
@@ -131,14 +131,13 @@ class LowRank:
         return 4 * EPS * self.s.size * float(sizes.sum())
 
     def matmat(self, V: Array) -> Array:
-        return cast(Array, (self.U * self.s) @ (dagger(self.V) @ V))
+        return cast(Array, self.U @ (self.s[:, None] * adjoint_times(self.V, V)))
 
     def rmatmat(self, U: Array) -> Array:
-        return cast(Array, (self.V * self.s) @ (dagger(self.U) @ U))
+        return cast(Array, self.V @ (self.s[:, None] * adjoint_times(self.U, U)))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        left, right = dagger(P[:, :count]) @ (self.U * self.s), dagger(self.V) @ Q[:, :count]
-        return np.einsum("kr,rk->k", left, right).real
+        return _scores(self, P, Q, count)
 
     def dense(self) -> Array:
         return cast(Array, (self.U * self.s) @ dagger(self.V))

@@ -41,7 +41,8 @@ class Step:
 class Method(Protocol):
     """A method is ``init`` and ``step``; its ``Memory`` is a flat dataclass of arrays, numbers and strings.
 
-    Optional: ``require(problem)`` refuses, before any work, what the method cannot do.
+    Optional: ``require(problem)`` refuses, before any work, what the method cannot do; ``zigzags = False`` says that
+    the average of its points is no better dual point than the last one.
     """
 
     Memory: type

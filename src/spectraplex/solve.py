@@ -99,7 +99,7 @@ class _Run:
     ) -> None:
         self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
         self.rng = np.random.default_rng(seed)
-        self.certifier = Certifier(problem, failure, seed, average=not getattr(method, "dense", False))
+        self.certifier = Certifier(problem, failure, seed, average=getattr(method, "zigzags", True))
         self.step_number = 0
         self.products = 0.0
         self.seconds_before = self.products_before = 0.0
@@ -311,6 +311,8 @@ class _Run:
 
 
 def _wants_blas_threads(problem: Problem, method: Any) -> bool:
-    """Large dense matrices: whole decompositions, or products with a gradient that is one."""
-    dense = getattr(method, "dense", False) or getattr(problem.objective, "dense", False)
-    return bool(dense) and problem.objective.shape[0] * problem.objective.shape[1] > 250_000
+    """Large dense matrices: whole decompositions, products with a gradient that is one, many dense measurements."""
+    objective = problem.objective
+    dense = getattr(method, "dense", False) or getattr(objective, "dense", False)
+    large = objective.shape[0] * objective.shape[1] > 250_000
+    return (bool(dense) and large) or getattr(objective, "held", 0) > 2_000_000

@@ -71,6 +71,7 @@ class Hybrid:
 
     block: int = 4
     Memory: ClassVar[type] = HybridMemory
+    zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
     def __post_init__(self) -> None:
         if isinstance(self.block, bool) or not isinstance(self.block, int) or self.block < 1:

@@ -46,6 +46,13 @@ def project_leading(
         return np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
 
     count = max(_FIRST, start.shape[1] + 3)
+    if count <= most:  # a rough look first: does it pay at all?
+        rough = leading(
+            lifted, count, accuracy=lambda top: 0.03 * abs(top), start=start, rng=rng, max_products=4.0 * count
+        )
+        start = rough.vectors
+        if _rank_ahead(rough.values, domain.shrink(rough.values, step)) > most:
+            return None, lifted.products
     while count <= most:
         found = leading(lifted, count, start=start, rng=rng, max_products=20.0 * count + 200.0, each=wanted)
         if found.values.size < count or not found.converged:
@@ -54,8 +61,19 @@ def project_leading(
         if weights[-1] == 0.0:
             kept = weights > 0
             return _factors(domain, found.vectors[:, kept], weights[kept]), lifted.products
-        start, count = found.vectors, 3 * count
+        ahead = _rank_ahead(found.values, weights)
+        start, count = found.vectors, max(2 * count, min(int(1.2 * ahead), most))
     return None, lifted.products
+
+
+def _rank_ahead(values: Array, weights: Array) -> float:
+    """How many eigenvalues will have weight if they go on falling as they do: a guess, from those at hand."""
+    if weights[-1] == 0.0:
+        return float(np.count_nonzero(weights))
+    total, threshold = float(weights.sum()), float(values[-1] - weights[-1])
+    fall = max(float(values[0] - values[-1]) / max(values.size - 1, 1), np.finfo(float).tiny)
+    # n values falling by ``fall`` each lie n(n − 1)/2·fall above the last of them in all; that is what can be given out
+    return max(values.size, min(np.sqrt(2 * total / fall), values.size + (values[-1] - threshold) / fall * values.size))
 
 
 def _factors(domain: Any, vectors: Array, weights: Array) -> Factors:

@@ -22,7 +22,7 @@ from ..problem import Point, Problem, Step
 from .partial import project_leading
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
-_SMALL = 600  # up to this dimension a whole decomposition is the quicker one
+_SMALL = 1000  # up to this dimension a whole decomposition is the quicker one
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,7 @@ class ProjectedGradient:
     partial: bool = False
     Memory: ClassVar[type] = PGMemory
     dense: ClassVar[bool] = True  # whole decompositions: BLAS may use all cores
+    zigzags: ClassVar[bool] = False
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         known = _smoothness(problem)
@@ -90,7 +91,7 @@ class ProjectedGradient:
         G = objective.gradient(slope)
         beta, known, products = memory.beta, _smoothness(problem) is not None, 0.0
         while True:
-            accuracy = 1e-8 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
+            accuracy = 1e-9 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
             factors, cost = self._project(domain, [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng)
             products += cost
             new = problem.point(domain.raised(factors))

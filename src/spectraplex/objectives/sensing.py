@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..arrays import EPS, Array, Pattern, dagger, inner
+from ..arrays import EPS, Array, Pattern, adjoint_times, dagger, inner
 from ..linesearch import Curve
 from ..operators import Dense, LowRank, Operator, Sparse
 from .losses import Conjugate, Squared
@@ -62,6 +62,11 @@ class Sensing:
         self.shape, self.dtype = self.measurements.shape, self.measurements.dtype
         self.loss = Squared()
         self.dense = isinstance(self.measurements, Stack)
+
+    @property
+    def held(self) -> int:
+        """Numbers in dense arrays that one product reads."""
+        return 0 if isinstance(self.measurements, Sparses) else sum(part.size for part in self.measurements.parts())
 
     def require_hermitian(self) -> None:
         self.measurements.require_hermitian()
@@ -281,12 +286,14 @@ class RankOnes:
         """aaᴴ always is."""
 
     def of(self, U: Array, s: Array, V: Array) -> Array:
-        left = self.vectors.conj() @ U
-        right = left if V is U else self.vectors.conj() @ V
-        return np.einsum("ik,k,ik->i", left, s, right.conj()).real
+        left = adjoint_times(self._columns, U)
+        if V is U:
+            return cast(Array, np.abs(left) ** 2 @ s)
+        right = adjoint_times(self._columns, V)
+        return np.einsum("ik,ik->i", left * s, right.conj()).real
 
     def of_operator(self, G: Operator) -> Array:
-        return G.scores(self._columns, self._columns, self.count)
+        return np.einsum("ik,ik->i", self.vectors.conj() @ G.dense(), self.vectors).real
 
     def adjoint(self, y: Array) -> LowRank:
         return LowRank(self._columns, y, self._columns, hermitian=True)
