@@ -61,6 +61,19 @@ def multiply_block(low, high, indptr, indices, data, V, columns, out):  # type: 
 
 
 @compiled
+def multiply_pair(low, high, indptr, indices, data, V, out):  # type: ignore[no-untyped-def]
+    """The same for two columns, in registers: what a Krylov chain from two residuals asks for."""
+    for row in range(low, high):
+        first, second = out.dtype.type(0), out.dtype.type(0)
+        for entry in range(indptr[row], indptr[row + np.uint64(1)]):
+            value, column = data[entry], indices[entry]
+            first += value * V[column, 0]
+            second += value * V[column, 1]
+        out[row, 0] = first
+        out[row, 1] = second
+
+
+@compiled
 def sample_vector(low, high, indptr, indices, u, v, out):  # type: ignore[no-untyped-def]
     """out[e] = u[r] conj(v[c]) at every stored entry e = (r, c)."""
     for row in range(low, high):

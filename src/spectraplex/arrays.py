@@ -252,6 +252,9 @@ class Pattern:
         else:
             width = V.shape[1]
             block = np.ascontiguousarray(V)
+            if width == 2:
+                self.sweep(_kernels.multiply_pair, 2 * self.size, data, block, out)
+                return out
             self.sweep(_kernels.multiply_block, self.size * width, data, block, np.uint64(width), out)
         return out
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array, in_pieces, pieces_of
 
-_SHORT = 20_000  # arrays up to this length stay with NumPy, whose twins of the kernels are the tests' oracle
+_SHORT = 20_000  # arrays up to this length stay with NumPy, where nobody else has loaded the compiled kernels
 
 
 class LimitedMemory:
@@ -24,14 +24,16 @@ class LimitedMemory:
     ----------
     scaling : the diagonal of the initial inverse Hessian, up to a factor that the last pair decides.
     history : pairs kept.
+    compiled : use the compiled passes for short arrays, too; their NumPy twins serve those who need no other kernel.
     """
 
-    def __init__(self, scaling: Array, history: int) -> None:
+    def __init__(self, scaling: Array, history: int, compiled: bool = False) -> None:
         self.scaling = scaling.astype(np.float32).reshape(-1)
         size = self.scaling.size
         self.S = np.empty((history + 1, size), np.float32)  # one slot more: the direction under trial
         self.T = np.empty((history + 1, size), np.float32)
         self.history, self.factor = history, 1.0
+        self._plain = size < _SHORT and not compiled
         self.slots: list[int] = []  # oldest first
         self.ST = np.zeros((history + 1, history + 1))  # ⟨Sᵢ, Tⱼ⟩ for j not older than i
         self.SG = np.zeros(history + 1)  # ⟨Sᵢ, g⟩
@@ -48,12 +50,12 @@ class LimitedMemory:
         for i in reversed(range(count)):
             known = sum(a[j] * ST[slots[i], slots[j]] for j in range(i + 1, count))
             a[i] = (self.SG[slots[i]] - known) / ST[slots[i], slots[i]]
-        dots = self.factor * back(g, self.T, at, a, self.scaling, self._work)
+        dots = self.factor * back(g, self.T, at, a, self.scaling, self._work, self._plain)
         for i in range(count):
             known = sum(c[j] * ST[slots[j], slots[i]] for j in range(i))
             c[i] = a[i] - (dots[i] + known) / ST[slots[i], slots[i]]
         d = self.S[self._free]
-        return d, *forth(self._work, self.factor, self.S, at, c, g, Y, d, ahead)
+        return d, *forth(self._work, self.factor, self.S, at, c, g, Y, d, ahead, self._plain)
 
     def turn(self, product: Array, ahead: Array, lean: float, factor: float, g: Array, length: float) -> None:
         """The step d (of ``length``) was taken: g becomes factor·(product − lean·ahead), and the pair is kept.
@@ -61,7 +63,9 @@ class LimitedMemory:
         A pair without positive curvature is left out.
         """
         slot, at = self._free, np.array(self.slots, dtype=np.int64)
-        dots = turned(product, ahead, lean, factor, g, self.S, at, self.S[slot], self.scaling, self.T[slot])
+        dots = turned(
+            product, ahead, lean, factor, g, self.S, at, self.S[slot], self.scaling, self.T[slot], self._plain
+        )
         along, bend, scaled, norm = dots[at.size :]
         change = dots[: at.size] - self.SG[at]
         self.SG[at] = dots[: at.size]
@@ -76,9 +80,9 @@ class LimitedMemory:
         return next(slot for slot in range(self.history + 1) if slot not in self.slots)
 
 
-def back(g: Array, T: Array, at: Array, a: Array, scaling: Array, out: Array) -> Array:
+def back(g: Array, T: Array, at: Array, a: Array, scaling: Array, out: Array, plain: bool) -> Array:
     """out = scaling·(g − Σ aᵢTᵢ); returns ⟨Tᵢ, out⟩."""
-    if g.size < _SHORT:
+    if plain:
         out[:] = scaling * (g - a @ T[at])
         return np.asarray(T[at] @ out.astype(np.float64))
     from . import _kernels
@@ -89,10 +93,10 @@ def back(g: Array, T: Array, at: Array, a: Array, scaling: Array, out: Array) ->
 
 
 def forth(
-    r: Array, factor: float, S: Array, at: Array, c: Array, g: Array, Y: Array, d: Array, ahead: Array
+    r: Array, factor: float, S: Array, at: Array, c: Array, g: Array, Y: Array, d: Array, ahead: Array, plain: bool
 ) -> tuple[float, float, float]:
     """d = −(factor·r + Σ cᵢSᵢ), ahead = Y + d; returns ⟨d, g⟩, ‖d‖² and ‖ahead‖²."""
-    if g.size < _SHORT:
+    if plain:
         d[:] = -(factor * r.astype(np.float64) + c @ S[at])
         ahead[:] = Y + d
         step, there = d.astype(np.float64), ahead.astype(np.float64)
@@ -120,12 +124,13 @@ def turned(
     d: Array,
     scaling: Array,
     t: Array,
+    plain: bool,
 ) -> Array:
     """The new gradient factor·(product − lean·ahead) into g and its change into t; returns inner products.
 
     ⟨Sᵢ, g⟩ for every pair, then ⟨d, g⟩, ⟨d, t⟩, ⟨t, scaling·t⟩, ‖t‖².
     """
-    if g.size < _SHORT:
+    if plain:
         new = factor * (product - lean * ahead)
         t[:] = new - g
         g[:] = new

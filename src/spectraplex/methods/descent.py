@@ -81,7 +81,8 @@ def descend(
     g /= unit  # single precision has little room for the units of f
     scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
     reach = float(scaling.max())
-    memory = LimitedMemory(_spread(scaling / reach, Y), _HISTORY)
+    sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
+    memory = LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse)
     first = memory.factor = unit * reach
     values = [value]
     while len(values) <= most:
