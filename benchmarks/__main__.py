@@ -6,7 +6,20 @@ import importlib
 import sys
 import time
 
-NAMES = ("start", "steps", "duals", "local", "hybrid", "dense", "kernels", "busy", "scaling", "memory")
+NAMES = (
+    "start",
+    "steps",
+    "duals",
+    "local",
+    "hybrid",
+    "dense",
+    "kernels",
+    "shares",
+    "busy",
+    "scaling",
+    "memory",
+    "large",
+)
 
 
 def main(names: list[str]) -> int:
