@@ -30,7 +30,7 @@ from .descent import block_of, descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
-_GROWING, _POLISHING = (8, 0.1), (90, 0.01)  # most steps of a descent, and the share of its mean gain that ends it
+_GROWING, _POLISHING = (8, 0.1), (60, 0.01)  # most steps of a descent, and the share of its mean gain that ends it
 _DROPPED = 1e-11  # weights up to here are not worth a column
 _DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs next to nothing
 _SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
@@ -99,7 +99,8 @@ class Hybrid:
                 memory = replace(memory, mode="settled")
         before, start = len(point.atoms), point.value
         point, memory, step = self._escape(problem, point, memory, rng)
-        most, fading = _GROWING if len(point.atoms) > 1.07 * before else _POLISHING
+        more = len(point.atoms) > 1.07 * before or memory.block > 0.08 * len(point.atoms)
+        most, fading = _GROWING if more else _POLISHING  # no polishing while the right columns are still missing
         Y = point.atoms.factor()
         here = base(problem, point)
         single = getattr(problem.objective, "single", False) and step.estimated_gap > _SINGLE * (
@@ -152,7 +153,11 @@ class Hybrid:
         gap = float(promise[0])
         useful = promise > 0.05 * gap
         rank = len(point.atoms)
-        block = int(min(max(4, rank, 2 * useful.sum()), 96)) if useful.mean() > 0.7 else int(max(4, 1.5 * useful.sum()))
+        block = (
+            int(min(max(4, 1.5 * rank, 2 * useful.sum()), 128))
+            if useful.mean() > 0.7
+            else int(max(4, 1.5 * useful.sum()))
+        )
         memory = replace(memory, block=block, guess=found.vectors[:, :4])
         stay = Step("hybrid", 0.0, descent.products, gap)
         if gap <= 0.0:
