@@ -38,6 +38,7 @@ def main(arguments: list[str]) -> int:
     comparing.add_argument("--threads", type=int, default=2, help="for everybody")
     comparing.add_argument("--out", type=Path, default=None, help="folder of the results")
     comparing.add_argument("--fresh", action="store_true", help="throw finished runs away")
+    comparing.add_argument("--kept", action="store_true", help="run nothing, put together what earlier runs kept")
     comparing.add_argument("--quick", action="store_true", help="a smoke test, under a minute")
     for name, words in (("page", "write the page and its pictures"), ("targets", "print the ratios and targets")):
         reading = commands.add_parser(name, help=words)
@@ -70,7 +71,7 @@ def _plan(chosen: argparse.Namespace) -> run.Plan:
         run.forget(folder)
     names = tuple(chosen.problems or (("quick",) if chosen.quick else problems.FULL))
     grids, limit = (QUICK, chosen.limit or 1.0) if chosen.quick else ({}, chosen.limit)
-    return run.Plan(folder, names, tuple(chosen.peers), limit, chosen.threads, grids)
+    return run.Plan(folder, names, tuple(chosen.peers), limit, chosen.threads, grids, only_kept=chosen.kept)
 
 
 def _folder(chosen: argparse.Namespace) -> Path:
