@@ -187,3 +187,79 @@ def test_a_sparse_distance_too_large_for_decompositions_is_projected_all_the_sam
     result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-5, max_steps=20))
     assert result.status is sx.Status.GAP
     assert [record.kind for record in result.trace] == ["start", "project"]
+
+
+# ------------------------------------------------------------------------------------------------------- whole runs
+
+
+def test_a_run_is_the_same_on_one_thread_and_on_two():
+    table = sx.datasets.ratings_like(700, 500, 60_000, seed=3)
+    problem = sx.Problem(
+        sx.Completion(table.rows, table.cols, table.values, table.shape), sx.NuclearBall(table.shape, 2500.0)
+    )
+    before, results = sx.set_threads(1), []
+    try:
+        for threads in (1, 2):
+            sx.set_threads(threads)
+            results.append(sx.solve(problem, stop=sx.Stop(max_steps=6), certify=False))
+    finally:
+        sx.set_threads(before)
+    one, two = results
+    assert len(one.X.s) > 8  # wide enough that the work was shared
+    assert one.value == two.value
+    np.testing.assert_array_equal(one.X.U, two.X.U)
+
+
+def normal_operator_diagonal(objective):
+    """The diagonal of 𝒜*𝒜 by brute force: the squared image of every unit matrix."""
+    m, n = objective.shape
+    out = np.zeros((m, n))
+    for i in range(m):
+        for j in range(n):
+            image = objective.measure(np.eye(m)[:, [i]], np.ones(1), np.eye(n)[:, [j]])
+            out[i, j] = np.sum(np.abs(image) ** 2)
+    return out
+
+
+@pytest.mark.parametrize("name", ["stack", "sparse", "rank-one", "distance"])
+def test_coverage_is_the_diagonal_of_the_normal_operator(name):
+    from scipy.sparse import random as sparse_random
+
+    rng = np.random.default_rng(0)
+    objective = {
+        "stack": lambda: sx.Sensing(rng.standard_normal((6, 4, 5)), rng.standard_normal(6)),
+        "sparse": lambda: sx.Sensing(
+            [sparse_random(4, 5, density=0.4, random_state=np.random.default_rng(k)) for k in range(6)],
+            rng.standard_normal(6),
+        ),
+        "rank-one": lambda: sx.Sensing(rng.standard_normal((6, 4)), rng.standard_normal(6)),
+        "distance": lambda: sx.Distance(rng.standard_normal((4, 5))),
+    }[name]()
+    rows, cols = objective.coverage
+    diagonal = normal_operator_diagonal(objective)
+    np.testing.assert_allclose(rows, diagonal.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(cols, diagonal.sum(axis=0), rtol=1e-12)
+
+
+def test_coverage_of_a_table_counts_weights_and_the_curvature_of_the_loss():
+    rows, cols, weights = [0, 0, 2], [1, 2, 1], [2.0, 3.0, 5.0]
+    fit = sx.Completion(rows, cols, [0.0, 1.0, 1.0], (3, 3), loss="logistic", weights=weights)
+    np.testing.assert_allclose(fit.coverage[0], [1.25, 0.0, 1.25])
+    np.testing.assert_allclose(fit.coverage[1], [0.0, 1.75, 0.75])
+
+
+def test_many_rank_one_measurements_take_no_square_of_their_number():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    count, d = 4000, 20
+    objective = sx.Sensing(rng.standard_normal((count, d)), rng.standard_normal(count))
+    tracemalloc.start()
+    try:
+        assert objective.smoothness > 0
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6 < 8 * count**2 / 4
+    exact = np.linalg.eigvalsh((objective.measurements.vectors @ objective.measurements.vectors.T) ** 2)[-1]
+    assert exact <= objective.smoothness <= 1.01 * exact
