@@ -257,9 +257,100 @@ def test_many_rank_one_measurements_take_no_square_of_their_number():
     tracemalloc.start()
     try:
         assert objective.smoothness > 0
-        held, peak = tracemalloc.get_traced_memory()
+        _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 20e6 < 8 * count**2 / 4
     exact = np.linalg.eigvalsh((objective.measurements.vectors @ objective.measurements.vectors.T) ** 2)[-1]
     assert exact <= objective.smoothness <= 1.01 * exact
+
+
+def test_a_linear_function_has_no_curvature_and_is_minimised_all_the_same():
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((6, 6))
+    C = B @ B.T + np.eye(6)
+    problem = sx.Problem(sx.Smooth(lambda X: (np.sum(C * X), C), (6, 6)), sx.Spectrahedron(6))
+    result = sx.solve(problem, stop=sx.Stop(gap=1e-8))
+    assert result.status is sx.Status.GAP
+    assert result.value == pytest.approx(np.linalg.eigvalsh(C)[0], abs=1e-8)
+
+
+@pytest.mark.parametrize("method", ["hybrid", "apgd"])
+def test_a_function_with_an_edge_inside_the_domain_is_not_the_end(method):
+    weights = np.diag(np.arange(1.0, 7.0))
+
+    def barrier(X):
+        room = 3.0 - np.sum(weights * X)
+        if room <= 0.0:
+            return np.nan, np.full((6, 6), np.nan)
+        return 0.5 * np.sum((X - np.eye(6)) ** 2) - 0.01 * np.log(room), X - np.eye(6) + 0.01 / room * weights
+
+    problem = sx.Problem(sx.Smooth(barrier, (6, 6)), sx.TraceBall(6, 3.0))
+    result = sx.solve(problem, method, sx.Stop(max_steps=300))
+    assert result.status is not sx.Status.NOT_FINITE
+    best = sx.solve(problem, "in-face", sx.Stop(max_steps=300)).value
+    assert result.value <= best * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("method", ["hybrid", "apgd", "pgd"])
+def test_a_value_of_zero_is_an_end(method):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((12, 12)))[0]
+    inside = (Q[:, :3] * [0.5, 0.3, 0.2]) @ Q[:, :3].T
+    result = sx.solve(sx.Problem(sx.Distance(inside), sx.Spectrahedron(12)), method, sx.Stop(relative_gap=1e-3))
+    assert result.value < 1e-28
+    assert len(result.trace) < 60
+
+
+def test_a_table_that_is_fitted_exactly_ends_at_the_rounding_floor():
+    rng = np.random.default_rng(0)
+    rows, cols = np.nonzero(rng.random((30, 30)) < 0.3)
+    fit = sx.Completion(rows, cols, rng.standard_normal(rows.size), (30, 30))
+    result = sx.solve(sx.Problem(fit, sx.NuclearBall((30, 30), 500.0)), stop=sx.Stop(relative_gap=1e-3))
+    assert result.status in (sx.Status.FLOOR, sx.Status.STALLED)
+    assert result.value < 1e-10
+
+
+def test_the_route_does_not_depend_on_who_asked_for_a_constant_before():
+    def kinds(ask):
+        rng = np.random.default_rng(0)
+        A = rng.standard_normal((80, 12, 12))
+        objective = sx.Sensing(A + A.transpose(0, 2, 1), rng.standard_normal(80))
+        if ask:
+            assert objective.smoothness > 0
+        result = sx.solve(sx.Problem(objective, sx.Spectrahedron(12)), stop=sx.Stop(max_steps=6))
+        return [(record.kind, record.value) for record in result.trace]
+
+    assert kinds(False) == kinds(True)
+
+
+def test_what_a_user_does_with_an_array_afterwards_is_no_matter():
+    rng = np.random.default_rng(0)
+    A, vectors, targets = np.eye(4), rng.standard_normal((9, 4)), rng.standard_normal(9)
+    X = (np.eye(4)[:, :2], np.array([0.5, 0.5]), np.eye(4)[:, :2])
+    for objective, arrays in ((sx.Distance(A), [A]), (sx.Sensing(vectors, targets), [vectors, targets])):
+        before = objective.evaluate(objective.measure(*X))[0]
+        for array in arrays:
+            array *= 3.0
+        assert objective.evaluate(objective.measure(*X))[0] == before
+
+
+def test_a_run_from_given_factors_draws_its_own_random_starts():
+    problem = completion(0)
+    first = sx.solve(problem, stop=sx.Stop(max_steps=2), seed=3)
+    drawn = []
+
+    class Watched(sx.certificate.Certifier):
+        def certify(self, *arguments, **named):
+            drawn.append(self.rng.bit_generator.state["state"]["state"])
+            return super().certify(*arguments, **named)
+
+    import sys
+
+    module = sys.modules["spectraplex.solve"]
+    original, module.Certifier = module.Certifier, Watched
+    try:
+        for start in (None, first.X, first.X):
+            sx.solve(problem, stop=sx.Stop(max_steps=1), start=start, seed=3)
+    finally:
+        module.Certifier = original
+    assert drawn[0] != drawn[1] == drawn[2]

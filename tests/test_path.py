@@ -428,3 +428,26 @@ def test_refusals(call, error, words):
 
 def test_coverage_says_whole_only_without_a_missing_radius():
     assert Coverage((), None, 0.0).whole and not Coverage((), 1.0, 0.0).whole
+
+
+def test_a_promise_is_a_share_of_the_value_so_a_negative_one_is_named():
+    A = np.diag([3.0, 2.0, 1.0])
+    objective = sx.Smooth(lambda X: (0.5 * np.sum(X**2) - np.sum(A * X), X - A), (3, 3), smoothness=1.0)
+    path = sx.path(sx.Problem(objective, sx.TraceBall(3, 4.0)), (1.0, 4.0), gap=0.05)
+    assert "negative" in path.ended and "radii" in path.ended
+
+
+def test_every_radius_is_certified_from_a_random_start_of_its_own(monkeypatch):
+    import sys
+
+    module = sys.modules["spectraplex.path"]
+    seeds, solve = [], module.solve
+
+    def watched(problem, method, stop, observers, start, seed, **named):
+        seeds.append(seed)
+        return solve(problem, method, stop, observers, start, seed, **named)
+
+    monkeypatch.setattr(module, "solve", watched)
+    _, problem, size = distance(1)
+    sx.path(problem, [0.3 * size, 0.5 * size, size], seed=5)
+    assert len(set(seeds)) == 3 and seeds[0] == 5

@@ -216,9 +216,8 @@ class Pattern:
         here = (order, self.indices.astype(signed), self.indptr.astype(signed))
         flipped = csr_matrix(here, shape=self.shape).tocsc()
         indices = flipped.indices.astype(_index_type(self.shape))
-        return Pattern(flipped.indptr.astype(np.uint64), indices, (self.shape[1], self.shape[0])), flipped.data.astype(
-            indices.dtype
-        )
+        pattern = Pattern(flipped.indptr.astype(np.uint64), indices, (self.shape[1], self.shape[0]))
+        return pattern, flipped.data.astype(_index_type((self.size, 1)))
 
     def flip(self, data: Array) -> tuple[Pattern, Array]:
         """The conjugate transpose of the sparse matrix with these entries: its pattern and its entries."""

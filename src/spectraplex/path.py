@@ -157,6 +157,12 @@ class _Walk:
         if known.value - known.bound(known.size)[0] <= promise.allowed(known.value):
             return True
         where = f"{self.family.name} {known.size:.6g}"
+        if known.value < 0.0:
+            self.ended = (
+                f"Stopped at {where}: the value is negative there, and gap= is a share of the value; "
+                "add a constant to the objective, or give the radii"
+            )
+            return False
         self.ended = f"Stopped at {where}, which was not solved finely enough: raise the limits of stop"
         return False
 
@@ -189,7 +195,9 @@ class _Walk:
         failure = 0.5 * self.failure / (number * (number + 1))
         start, bound = self._start(size, before)
         problem = self.family.at(size, bound)
-        result = solve(problem, self.method, self.stop, self.observers, start, self.seed, failure=failure)
+        # a seed of its own: a start drawn before, on which the point to start from may hang, certifies nothing new
+        seed = self.seed if number == 1 else int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
+        result = solve(problem, self.method, self.stop, self.observers, start, seed, failure=failure)
         if result.status is Status.INTERRUPTED:
             self.ended = "Interrupted"
             return None

@@ -15,7 +15,7 @@ import numpy as np
 from .certificate import Certifier
 from .domains import size_of
 from .factors import as_factors
-from .fingerprint import data_fingerprint
+from .fingerprint import data_fingerprint, factors_fingerprint
 from .linesearch import NotFinite
 from .methods import resolve
 from .problem import Point, Problem, Step
@@ -98,7 +98,7 @@ class _Run:
         failure: float,
     ) -> None:
         self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
-        self.rng = np.random.default_rng(seed)
+        self.seed, self.rng = seed, np.random.default_rng(seed)
         self.certifier = Certifier(problem, failure, seed, average=getattr(method, "zigzags", True))
         self.step_number = 0
         self.products = 0.0
@@ -169,6 +169,8 @@ class _Run:
             factors = as_factors(start, "solve: start")
             if np.dtype(factors.dtype).kind == "c" and problem.dtype == "float64":
                 raise TypeError("solve: start is complex, but the objective is real.")
+            # another stream of random starts: those of the run that these factors came from may have shaped them
+            self.certifier.rng = np.random.default_rng([self.seed, 1, *factors_fingerprint(factors).encode()])
             atoms = problem.domain.raised(factors)
             if atoms.buffer.array.dtype != np.dtype(problem.dtype):
                 atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
@@ -182,13 +184,14 @@ class _Run:
     def _round(self) -> Status | None:
         """One step of the method, now and then a fresh image, and a certificate when one is due."""
         assert self.point is not None and self.best is not None
-        point, self.memory, step = self.method.step(self.problem, self.point, self.memory, self.rng)
+        point, memory, step = self.method.step(self.problem, self.point, self.memory, self.rng)
         if (self.step_number + 1) % _AFRESH == 0:
             fresh = self.problem.point(point.atoms)
             if abs(fresh.value - point.value) > 1e-7 * max(self.scale, abs(point.value)):
                 return Status.INCONSISTENT
             point = fresh
         self.idle = 0 if point.value < self.best.value or step.size > 0 else self.idle + 1
+        self.memory = memory  # beside its point, whenever Ctrl-C comes
         self._take(point, step, counts=True)
         return None
 
@@ -234,7 +237,7 @@ class _Run:
         if self.certifier.confront(self.best.value):
             return Status.INCONSISTENT
         value = self.best.value
-        verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0))
+        verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), self.scale)
         if verdict is not None:
             return verdict
         if self.idle >= max(_PATIENCE, len(self.point.atoms)):

@@ -70,13 +70,13 @@ class Stop:
             asked.append(self.relative_gap * abs(value))
         return max(asked)
 
-    def reached(self, value: float, gap: float) -> Status | None:
-        """Judge what has been certified."""
+    def reached(self, value: float, gap: float, scale: float = 0.0) -> Status | None:
+        """Judge what has been certified; ``scale`` is a value that the run has seen, whose rounding is the floor."""
         if self.value is not None and value <= self.value:
             return Status.VALUE
         if gap <= self.wanted(value):
             return Status.GAP
-        return Status.FLOOR if gap <= 4 * EPS * abs(value) else None
+        return Status.FLOOR if gap <= 4 * EPS * max(abs(value), scale) else None
 
     def spent(self, steps: int, seconds: float, products: float) -> Status | None:
         """Judge what has been used up."""

@@ -114,11 +114,11 @@ class _OneBlasThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._inside += 1
-            if self._inside == 1:
+            if self._inside == 0:
                 from threadpoolctl import threadpool_limits
 
                 self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._inside += 1  # last, so that an interrupted entry leaves nothing behind
 
     def __exit__(self, *_: object) -> None:
         with self._lock:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..domains import LiftedObjective
+from ..linesearch import NotFinite
 from ..problem import Problem
 from ..quasi_newton import LimitedMemory
 
@@ -48,7 +49,8 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     bend[lifted.left] += np.outer(rows, (cols / total) @ squares[lifted.right])
     bend[lifted.right] += np.outer(cols, (rows / total) @ squares[lifted.left])
     bend *= lifted.scale**2
-    return np.asarray(0.5 / (bend + max(multiplier, _FLOOR * float(bend.max()), np.finfo(float).tiny)))
+    floor = max(multiplier, _FLOOR * float(bend.max()))
+    return np.asarray(0.5 / (bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)))  # a loss may be linear
 
 
 def block_of(problem: Problem) -> LiftedObjective:
@@ -119,7 +121,10 @@ def _search(
     lifted, share = problem.lifted, 1.0
     for _ in range(_TRIALS):
         image = lifted.measure(ahead, ones / norm, ahead)
-        reached, slope = lifted.evaluate(image)
+        try:
+            reached, slope = lifted.evaluate(image)
+        except NotFinite:  # beyond the edge of where f is defined: come back
+            reached, slope = np.inf, None
         if reached <= value + 1e-4 * fall:
             return float(reached), image, slope, norm, share
         excess = reached - value - fall

@@ -18,13 +18,15 @@ CG would use, are the way out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array, dagger
+from ..arrays import EPS, Array, dagger
 from ..atoms import Atoms
 from ..eigen import leading
+from ..linesearch import NotFinite
 from ..problem import Point, Problem, Step
 from .descent import block_of, descend
 from .oracle import base, begin
@@ -92,14 +94,18 @@ class Hybrid:
     def step(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
+        lost = 0.0
         if memory.mode == "project":
             try:
                 return self._project(problem, point, memory, rng)
-            except TooLarge:
-                memory = replace(memory, mode="settled")
-        before, start = len(point.atoms), point.value
+            except TooLarge as much:
+                lost = much.products
+            except NotFinite:  # where f has an edge, descents come back from it
+                pass
+            memory = replace(memory, mode="settled")
+        before, start = point, point.value
         point, memory, step = self._escape(problem, point, memory, rng)
-        more = len(point.atoms) > 1.07 * before or memory.block > 0.08 * len(point.atoms)
+        more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
         most, fading = _GROWING if more else _POLISHING  # no polishing while the right columns are still missing
         Y = point.atoms.factor()
         here = base(problem, point)
@@ -108,14 +114,15 @@ class Hybrid:
         )
         found = descend(problem, Y, point.image, memory.curvature, most=most, fading=fading, single=single)
         new = _compress(problem, found.Y, start)
-        if not new.value <= point.value:
-            new = point
+        if not new.value <= point.value:  # rounding level: keep what is best, and no more columns than it needs
+            new = min((_compress(problem, Y, start), point, before), key=lambda each: each.value)
         gain, mode = start - new.value, memory.mode
         large = len(new.atoms) > min(problem.domain.shape) / _LARGE and _projects(problem)
         if mode == "factor" and large and gain < memory.projected:
             mode = "project"
         memory = replace(memory, mode=mode, gain=gain, tried=0, since=new.value, momentum=1.0)
-        return new, memory, Step("hybrid", step.size, step.products + found.products, step.estimated_gap)
+        size = step.size if gain > 4 * EPS * abs(new.value) else 0.0
+        return new, memory, Step("hybrid", size, lost + step.products + found.products, step.estimated_gap)
 
     def _project(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
@@ -182,7 +189,9 @@ class Hybrid:
 def _projects(problem: Problem) -> bool:
     """Dense problems whose smoothness is at hand: without it projections have to try for it, and descents do not."""
     objective = problem.objective
-    at_hand = hasattr(objective, "condition") or vars(objective).get("smoothness") is not None
+    # a constant that is worked out when asked for is not at hand, even if somebody has asked for it before
+    worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
+    at_hand = hasattr(objective, "condition") or not (worked_out or getattr(objective, "smoothness", None) is None)
     return bool(getattr(objective, "dense", False)) and at_hand
 
 

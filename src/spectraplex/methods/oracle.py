@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..atoms import Atoms
 from ..eigen import Accuracy, leading
+from ..linesearch import NotFinite
 from ..operators import Lifted, Shifted, Sparse
 from ..problem import Point, Problem, Step
 
@@ -73,8 +74,11 @@ def begin(
         return point, point.atoms.vector(int(np.argmax(point.atoms.weights))), Step("start", 0.0, 0.0, np.inf)
     operator = problem.descent(point)
     found = find(operator, base(problem, point), rng, accuracy=accuracy, careful=accuracy is not None)
-    atoms = Atoms.of(found.vector)
-    return problem.point(atoms), found.vector, Step("toward", 1.0, operator.products, found.gap)
+    try:
+        reached = problem.point(Atoms.of(found.vector))
+    except NotFinite:  # f is not defined out there: line searches will come back from the edge, a jump cannot
+        return point, found.vector, Step("start", 0.0, operator.products, found.gap)
+    return reached, found.vector, Step("toward", 1.0, operator.products, found.gap)
 
 
 def tidy(atoms: Atoms) -> Atoms:

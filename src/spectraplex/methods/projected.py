@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array, dagger, inner
+from ..arrays import EPS, Array, dagger, inner
 from ..factors import Factors
 from ..linesearch import NotFinite
 from ..operators import LowRank, Operator, Sum
@@ -22,6 +22,7 @@ from ..problem import Point, Problem, Step
 from .partial import project_leading
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
+_TINY = 250_000  # the same for an objective that is sparse
 _SMALL = 1000  # up to this dimension a whole decomposition is the quicker one
 
 
@@ -61,12 +62,19 @@ class ProjectedGradient:
         here = problem.domain.lower(point.atoms).triple()
         momentum = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * memory.momentum**2)) if self.accelerated else 1.0
         push = (memory.momentum - 1.0) / momentum
-        new, beta, products = self._descend(problem, point, here, memory, push, rng)
-        if push > 0.0 and new.value > point.value:  # the momentum overshot: start it again from here
+        try:
+            new, beta, products = self._descend(problem, point, here, memory, push, rng)
+            overshot = push > 0.0 and new.value > point.value
+        except NotFinite:  # the momentum left the set, and f need not be defined there
+            if push == 0.0:
+                raise
+            overshot, products = True, 0.0
+        if overshot:  # start the momentum again from here
             momentum, push = 1.0, 0.0
             new, beta, again = self._descend(problem, point, here, memory, 0.0, rng)
             products += again
-        return new, PGMemory(momentum, beta, *here), Step("project", 1.0 / beta, products, np.nan)
+        moved = point.value - new.value > 4 * EPS * abs(new.value)
+        return new, PGMemory(momentum, beta, *here), Step("project", 1.0 / beta if moved else 0.0, products, np.nan)
 
     def _descend(
         self,
@@ -92,9 +100,16 @@ class ProjectedGradient:
         beta, known, products = memory.beta, _smoothness(problem) is not None, 0.0
         while True:
             accuracy = 1e-9 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
-            factors, cost = self._project(domain, [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng)
+            terms = [*base, (-1.0 / beta, G)]
+            factors, cost = self._project(objective, domain, terms, here, 1.0 / beta, accuracy, rng)
             products += cost
-            new = problem.point(domain.raised(factors))
+            try:
+                new = problem.point(domain.raised(factors))
+            except NotFinite:
+                if known or beta > 1e300:
+                    raise
+                beta *= 2.0  # too long a step, for all that is known
+                continue
             if known:
                 return new, beta, products
             D, slant = factors.dense() - _dense(base), G.dense()
@@ -105,6 +120,7 @@ class ProjectedGradient:
 
     def _project(
         self,
+        objective: Any,
         domain: Any,
         terms: list[tuple[float, Operator]],
         here: tuple[Array, Array, Array],
@@ -113,16 +129,18 @@ class ProjectedGradient:
         rng: np.random.Generator,
     ) -> tuple[Factors, float]:
         m, n = domain.shape
-        affordable, products = m * n <= _DENSE, 0.0
+        # with a sparse objective nothing large and dense is formed
+        affordable, products = m * n <= (_DENSE if getattr(objective, "dense", True) else _TINY), 0.0
         if self.partial and not (affordable and min(m, n) <= _SMALL):
             operator = Sum([factor for factor, _ in terms], [term for _, term in terms])
-            most = min(m, n) // (10 if affordable else 2)
+            # else as many vectors, with what a search for them holds, as take no more room than the matrix would
+            most = min(m, n) // 10 if affordable else min(min(m, n) // 2, max(64, m * n // (16 * (m + n))))
             start = here[0] if domain.hermitian else np.concatenate([here[0], here[2]], axis=0)
             found, products = project_leading(domain, operator, start, step, most, accuracy, rng)
             if found is not None:
                 return found, products
             if not affordable:
-                raise TooLarge
+                raise TooLarge(products)
         matrix = _dense(terms)
         if domain.hermitian:
             matrix = 0.5 * (matrix + dagger(matrix))
@@ -130,7 +148,11 @@ class ProjectedGradient:
 
 
 class TooLarge(Exception):
-    """The projection has a high rank, and the matrix is too large to be decomposed whole."""
+    """The projection has a high rank, and the matrix is too large to be decomposed whole; says what was spent."""
+
+    def __init__(self, products: float) -> None:
+        super().__init__()
+        self.products = products
 
 
 def _dense(terms: list[tuple[float, Operator]]) -> Array:

@@ -54,7 +54,7 @@ class Distance:
             self.A = None
             self._half = 0.5 * inner(data, data)
         else:
-            self.A = numbers("Distance", "A", A, ndim=2)
+            self.A = numbers("Distance", "A", A, ndim=2).copy()
             shape, data = (self.A.shape[0], self.A.shape[1]), self.A
         if min(shape) < 1:
             raise ValueError(f"Distance: A has shape {shape}; it must be at least 1 × 1.")

@@ -58,7 +58,7 @@ class Sensing:
             raise ValueError(
                 f"Sensing: {self.measurements.count} measurements but {targets.size} targets; give one target each."
             )
-        self.targets = targets
+        self.targets = targets.copy()
         self.shape, self.dtype = self.measurements.shape, self.measurements.dtype
         self.loss = Squared()
         self.dense = isinstance(self.measurements, Stack)
@@ -177,7 +177,7 @@ class Stack:
 
     def of(self, U: Array, s: Array, V: Array) -> Array:
         X = (U * s) @ dagger(V)
-        return cast(Array, (self._flat.conj() @ X.reshape(-1)).real)
+        return cast(Array, (self._flat @ X.conj().reshape(-1)).real)  # no conjugated copy of the stack
 
     def of_operator(self, G: Operator) -> Array:
         return cast(Array, (self._flat.conj() @ G.dense().reshape(-1)).real)
@@ -251,7 +251,7 @@ class Sparses:
         return self._pairings(G.data)
 
     def _pairings(self, entries: Array) -> Array:
-        return np.asarray((self.table.conj().T @ entries).real)
+        return np.asarray((self.table.T @ entries.conj()).real)  # no conjugated copy of the table
 
     def adjoint(self, y: Array) -> Sparse:
         def blur() -> float:
@@ -277,10 +277,10 @@ class RankOnes:
     label = "rank-one"
 
     def __init__(self, vectors: Array) -> None:
-        self.vectors = vectors
         self.count, d = vectors.shape
         self.shape, self.dtype = (d, d), vectors.dtype.name
-        self._columns = np.ascontiguousarray(vectors.T)
+        self._columns = np.array(vectors.T, order="C")  # our own copy: what the user does with theirs is no matter
+        self.vectors = self._columns.T
 
     def require_hermitian(self) -> None:
         """aaᴴ always is."""
