@@ -8,7 +8,7 @@ from spectraplex import datasets
 
 def ratings(name: str) -> datasets.Ratings:
     try:
-        return datasets.movielens(name)
+        return datasets.movielens(name, download=False)
     except FileNotFoundError:
         if name == "100k":
             return datasets.ratings_like(943, 1682, 100_000)

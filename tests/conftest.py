@@ -16,6 +16,6 @@ settings.load_profile("default")
 @pytest.fixture(scope="session")
 def movielens_100k() -> datasets.Ratings:
     try:
-        return datasets.movielens("100k")
+        return datasets.movielens("100k", download=False)
     except FileNotFoundError as missing:
         pytest.skip(str(missing))

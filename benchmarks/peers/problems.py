@@ -25,21 +25,19 @@ class Spec:
     conic: bool = False  # small enough for a conic solver
 
 
+def _real(name: str) -> Callable[[], datasets.Ratings]:
+    return lambda: datasets.movielens(name, download=False)
+
+
 def _generated() -> datasets.Ratings:
     return datasets.ratings_like(943, 1682, 100_000)
 
 
 # Time limits are just long enough to decide every target; --limit draws longer curves.
 SPECS = {
-    "100k-2500": Spec(
-        "MovieLens-100k, radius 2500", lambda: datasets.movielens("100k"), 2500.0, 10.0, (67945.055, 67945.055), 1e-4
-    ),
-    "100k-3500": Spec(
-        "MovieLens-100k, radius 3500", lambda: datasets.movielens("100k"), 3500.0, 20.0, (37867.016, 37867.016), 1e-4
-    ),
-    "100k-5000": Spec(
-        "MovieLens-100k, radius 5000", lambda: datasets.movielens("100k"), 5000.0, 30.0, (16570.033, 16570.033), 1e-4
-    ),
+    "100k-2500": Spec("MovieLens-100k, radius 2500", _real("100k"), 2500.0, 10.0, (67945.055, 67945.055), 1e-4),
+    "100k-3500": Spec("MovieLens-100k, radius 3500", _real("100k"), 3500.0, 20.0, (37867.016, 37867.016), 1e-4),
+    "100k-5000": Spec("MovieLens-100k, radius 5000", _real("100k"), 5000.0, 30.0, (16570.033, 16570.033), 1e-4),
     "generated": Spec("generated, 943×1682, 100,000 observed, radius 4000", _generated, 4000.0, 12.0),
     "small": Spec(
         "generated, 60×40, 720 observed, radius 165",
@@ -49,9 +47,7 @@ SPECS = {
         reference_gap=1e-9,
         conic=True,
     ),
-    "1m-18000": Spec(
-        "MovieLens-1M, radius 18000", lambda: datasets.movielens("1m"), 18000.0, 130.0, (241862.0, 242118.0), 1e-2, 1e-3
-    ),
+    "1m-18000": Spec("MovieLens-1M, radius 18000", _real("1m"), 18000.0, 130.0, (241862.0, 242118.0), 1e-2, 1e-3),
     "quick": Spec(
         "generated, 40×30, 500 observed, radius 115",
         lambda: datasets.ratings_like(40, 30, 500),

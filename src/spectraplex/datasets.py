@@ -2,77 +2,96 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
+from . import download as _download
 from .arrays import Array
+from .ratings_file import Ratings, read_columns, read_ratings, tables
+
+__all__ = ["Ratings", "cache_folder", "movielens", "movielens_split", "ratings_like", "read_ratings"]
 
 _FOLDERS = {"100k": "ml-100k", "1m": "ml-1m", "latest-small": "ml-latest-small"}
-_FILES = {"100k": ("u.data",), "1m": ("ratings.csv.gz", "ratings.csv"), "latest-small": ("ratings.csv",)}
+_FILES = {"100k": ("u.data",), "1m": ("ratings.dat", "ratings.csv"), "latest-small": ("ratings.csv",)}
+_SCALES = {"100k": (1.0, 5.0), "1m": (1.0, 5.0), "latest-small": (0.5, 5.0)}
+_LICENCE = (
+    "GroupLens's licence, in the README of each set, allows research use with acknowledgement and forbids handing the "
+    "data on"
+)
 
 
-@dataclass(frozen=True, eq=False)
-class Ratings:
-    """A half-empty table: value k stands at (rows[k], cols[k]); the labels give the original ids."""
-
-    rows: Array
-    cols: Array
-    values: Array
-    shape: tuple[int, int]
-    row_labels: Array
-    col_labels: Array
-    name: str
-
-    def __len__(self) -> int:
-        return int(self.values.size)
+def cache_folder() -> Path:
+    """Where downloads are kept: ``spectraplex`` in XDG_CACHE_HOME, or in ``~/.cache``; nothing else is written to."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spectraplex"
 
 
-def folder() -> Path | None:
-    """Where data is looked for: SPECTRAPLEX_DATA, else the user's cache folder; None when neither is there."""
-    named = os.environ.get("SPECTRAPLEX_DATA")
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spectraplex"
-    place = Path(named) if named else cache
-    return place if place.is_dir() else None
+def movielens(
+    name: Literal["100k", "1m", "latest-small"] = "100k", *, download: bool | Literal["auto"] = "auto"
+) -> Ratings:
+    """The MovieLens ratings "100k", "1m" or "latest-small"; rows are users, columns are films.
 
+    They are looked for in the folder named by ``SPECTRAPLEX_DATA``, or, where that is not set, in the cache folder:
+    as GroupLens's folder (``ml-100k``, ``ml-1m``, ``ml-latest-small``), its ratings file plain or gzipped, or as
+    the zip archive it comes in. ``download="auto"`` fetches the archive into the cache when it is not there and
+    ``SPECTRAPLEX_DATA`` is not set: a folder you name is all there is, and is never written to. True fetches in any
+    case, False never does. What is neither here nor to be had raises FileNotFoundError.
 
-def movielens(name: str = "100k") -> Ratings:
-    """The MovieLens ratings "100k", "1m" or "latest-small", from ``SPECTRAPLEX_DATA`` or the cache folder.
-
-    Their licence forbids redistribution, so nothing is bundled: put GroupLens's folder ``ml-100k`` (or ``ml-1m``,
-    ``ml-latest-small``) there.
+    GroupLens's licence, in the README of each set, allows research use with acknowledgement (F. M. Harper and J. A.
+    Konstan, "The MovieLens Datasets: History and Context", ACM TiiS 5(4), 2015) and forbids redistribution, so nothing
+    is bundled.
     """
     if name not in _FOLDERS:
         raise ValueError(f"movielens: unknown set {name!r}; known: {', '.join(_FOLDERS)}.")
-    place = folder()
-    tried = [place / _FOLDERS[name] / file for file in _FILES[name]] if place else []
-    found = next((path for path in tried if path.is_file()), None)
-    if found is None:
-        raise FileNotFoundError(
-            f"movielens: no {_FOLDERS[name]} in {place or 'SPECTRAPLEX_DATA (not set) or the cache folder'}; get it "
-            "from GroupLens, unpack it, and set SPECTRAPLEX_DATA to the folder that holds it."
-        )
-    users, items, values = _read(found)
-    row_labels, rows = np.unique(users, return_inverse=True)
-    col_labels, cols = np.unique(items, return_inverse=True)
-    shape = (int(row_labels.size), int(col_labels.size))
-    return Ratings(rows, cols, values, shape, row_labels, col_labels, f"MovieLens-{name}")
+    path = _find(name, _FILES[name], download)
+    (table,) = tables([read_columns(path, _FILES[name], _SCALES[name])], [f"MovieLens-{name}"])
+    return table
 
 
-def _read(path: Path) -> tuple[Array, Array, Array]:
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        first = lines.readline()
-        separator = "\t" if "\t" in first else ","
-        header = not first.split(separator)[0].strip().isdigit()
-        table = np.loadtxt(lines, delimiter=separator, usecols=(0, 1, 2), ndmin=2)
-    if not header:
-        table = np.concatenate([np.array([[float(word) for word in first.split(separator)[:3]]]), table])
-    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
+def movielens_split(
+    name: Literal["100k"] = "100k", fold: int = 1, *, download: bool | Literal["auto"] = "auto"
+) -> tuple[Ratings, Ratings]:
+    """Training and test ratings of one of the five splits that come with "100k" (``u1.base``, ``u1.test``, …).
+
+    Both have the shape and the labels of the two together. Found and fetched like ``movielens``.
+    """
+    if name != "100k":
+        raise ValueError(f"movielens_split: only '100k' comes with splits, got {name!r}.")
+    if fold not in range(1, 6):
+        raise ValueError(f"movielens_split: fold must be 1, 2, 3, 4 or 5, got {fold!r}.")
+    parts = [f"u{fold}.base", f"u{fold}.test"]
+    columns = [read_columns(_find(name, (part,), download), (part,), _SCALES[name]) for part in parts]
+    train, test = tables(columns, [f"MovieLens-{name} {part}" for part in parts])
+    return train, test
+
+
+def _find(name: str, files: tuple[str, ...], download: bool | str) -> Path:
+    """The file or archive that holds one of these files of a set, fetched if it may be."""
+    if download not in (True, False, "auto"):
+        raise ValueError(f"movielens: download must be True, False or 'auto', got {download!r}.")
+    named, cache = os.environ.get("SPECTRAPLEX_DATA"), cache_folder()
+    places = [Path(named)] if named else [cache]
+    if named and download is True:
+        places.append(cache)
+    folder = _FOLDERS[name]
+    for place in places:
+        held = [place / folder / f"{file}{packed}" for file in files for packed in ("", ".gz")]
+        for path in (*held, place / f"{folder}.zip"):
+            if path.is_file():
+                return path
+    where = " or ".join(str(place) for place in places)
+    looked = f"movielens: no {' or '.join(files)} of {folder} in {where} (plain or .gz in {folder}, or in {folder}.zip)"
+    target = str(places[0]) if named else f"{cache}, or in a folder named by the environment variable SPECTRAPLEX_DATA"
+    remedy = f"Get {_download.ADDRESS}{folder}.zip and put it, as it is or unpacked, in {target}. {_LICENCE}."
+    if download is False or (named and download == "auto"):
+        asked = "download=False" if download is False else "SPECTRAPLEX_DATA is set"
+        raise FileNotFoundError(f"{looked}; nothing was fetched, as {asked}. {remedy}")
+    try:
+        return _download.fetch(f"{folder}.zip", cache)
+    except _download.NotDownloaded as error:
+        raise _download.NotDownloaded(f"{looked}. {error} {remedy}") from error
 
 
 def ratings_like(
@@ -123,15 +142,45 @@ def _draw_cells(row_share: Array, col_share: Array, observed: int, rng: np.rando
         once = np.arange(users) * items + rng.choice(items, users, p=col_share)
         cells = np.concatenate([once, rng.choice(users, items, p=row_share) * items + np.arange(items)])
     row_edges, col_edges = np.cumsum(row_share), np.cumsum(col_share)
-    cells = np.unique(cells)
+    cells = _distinct(cells)
     while cells.size < observed:
         more = int(1.3 * (observed - cells.size)) + 16
-        r = np.minimum(np.searchsorted(row_edges, rng.random(more)), users - 1)
-        c = np.minimum(np.searchsorted(col_edges, rng.random(more)), items - 1)
-        fresh = np.unique(r * items + c)
-        fresh = fresh[~np.isin(fresh, cells, assume_unique=True)]
+        r = np.minimum(_place(row_edges, rng.random(more)), users - 1)
+        c = np.minimum(_place(col_edges, rng.random(more)), items - 1)
+        fresh = _without(_distinct(r * items + c), cells)
         wanted = observed - cells.size
         if fresh.size > wanted:
-            fresh = rng.choice(fresh, wanted, replace=False)
-        cells = np.union1d(cells, fresh)
-    return np.sort(cells)
+            kept = np.zeros(fresh.size, bool)
+            kept[rng.choice(fresh.size, wanted, replace=False)] = True
+            fresh = fresh[kept]
+        cells = np.sort(np.concatenate([cells, fresh]), kind="stable")  # two sorted runs: one merge
+    return cells
+
+
+def _distinct(numbers: Array) -> Array:
+    """np.unique by sorting: its hash table is several times slower on millions of nearly distinct numbers."""
+    numbers = np.sort(numbers)
+    return numbers[np.concatenate([np.ones(min(numbers.size, 1), bool), numbers[1:] != numbers[:-1]])]
+
+
+def _without(numbers: Array, others: Array) -> Array:
+    """The numbers that are not among the others; both sorted and distinct. The fewer are sought in the more."""
+    if not numbers.size or not others.size:
+        return numbers
+    few, many = (others, numbers) if others.size < numbers.size else (numbers, others)
+    place = np.minimum(np.searchsorted(many, few), many.size - 1)
+    found = many[place] == few
+    return np.delete(numbers, place[found]) if few is others else numbers[~found]
+
+
+def _place(edges: Array, draws: Array) -> Array:
+    """np.searchsorted(edges, draws) for draws in [0, 1): a table of starts leaves a step or two to go."""
+    bits = int(edges.size).bit_length() + 3
+    start = np.searchsorted(edges, np.arange(2**bits) / 2**bits)  # a power of two: the products below are exact
+    place = start[(draws * 2**bits).astype(np.int64)]
+    ends = np.append(edges, np.inf)
+    behind = np.flatnonzero(ends[place] < draws)
+    while behind.size:
+        place[behind] += 1
+        behind = behind[ends[place[behind]] < draws[behind]]
+    return place
