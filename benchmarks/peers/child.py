@@ -52,7 +52,7 @@ def run(task: dict) -> Iterator[dict]:
     began = time.perf_counter()
     peer, setting = peer_module(task["peer"]), task["setting"]
     small = getattr(peer, "warm_up", problems.tiny)()
-    peer.run(small, Recorder(small, 0.2), setting)
+    peer.run(small, Recorder(small, 5.0 if hasattr(peer, "warm_up") else 0.2), setting)
     warm_up = time.perf_counter() - began
     table = problems.load(task["problem"], task["multiplier"])
     ours = task["peer"] == "ours"
