@@ -66,8 +66,9 @@ def _setting(document: dict) -> list[str]:
     machine, first = document["machine"], document["first_call"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     text = [
-        "Everybody minimises ½Σ(Z_ij − r_ij)² over observed entries and the nuclear-norm ball, on one machine, in one",
-        "run of `make bench-peers`; `python -m benchmarks.peers page` wrote this page from its results.",
+        "Everybody minimises ½Σ(Z_ij − r_ij)² over observed entries and the nuclear-norm ball, on one machine, one",
+        "after the other, by `make bench-peers`, which keeps finished runs and does those that are missing;",
+        "`python -m benchmarks.peers page` wrote this page from its results.",
         "",
         f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']},",
         f"  Python {machine['python']}; {versions}.",
