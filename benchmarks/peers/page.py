@@ -185,7 +185,8 @@ def picture(document: dict, certified: bool) -> Any:
                 look |= {"linewidth": 2.6 if peer == OURS else 1.8, "drawstyle": "steps-post"}
                 look |= {"marker": "o", "markersize": 4} if len(points) < 4 else {}
                 panel.plot(*zip(*points, strict=True), label=title(document, peer), **look)
-        panel.set(xscale="log", yscale="log", xlabel="seconds", title=document["problems"][name]["title"])
+        panel.set(xscale="log", yscale="log", xlabel="seconds")
+        panel.set_title(document["problems"][name]["title"], fontsize=10)
         panel.set_ylabel("certified relative gap" if certified else "relative error")
         panel.set_ylim(FLOOR, 2.0)
         panel.spines[["top", "right"]].set_visible(False)
