@@ -339,7 +339,7 @@ def test_a_run_from_given_factors_draws_its_own_random_starts():
     first = sx.solve(problem, stop=sx.Stop(max_steps=2), seed=3)
     drawn = []
 
-    class Watched(sx.certificate.Certifier):
+    class Watched(sx.certifier.Certifier):
         def certify(self, *arguments, **named):
             drawn.append(self.rng.bit_generator.state["state"]["state"])
             return super().certify(*arguments, **named)

@@ -18,8 +18,9 @@ import numpy as np
 
 from .arrays import EPS, Array, dagger
 from .atoms import Atoms
-from .domains import LiftedObjective, NuclearBall, TraceBall, capped, unit_factors
+from .domains import NuclearBall, TraceBall, capped, unit_factors
 from .factors import Factors, Rectangular, Symmetric
+from .lift import LiftedObjective
 from .linesearch import Curve, Quadratic, Smoothly
 from .operators import Lifted, Padded, Shifted
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from .arrays import Array
 from .atoms import Atoms
-from .domains import Domain, LiftedObjective
+from .domains import Domain
+from .lift import LiftedObjective
 from .linesearch import Curve, NotFinite
 from .operators import Lifted
 

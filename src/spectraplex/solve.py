@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .certificate import Certifier
+from .certifier import Certifier
 from .domains import size_of
 from .factors import as_factors
 from .fingerprint import data_fingerprint, factors_fingerprint

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..arrays import Array
-from ..domains import LiftedObjective
+from ..lift import LiftedObjective
 from ..linesearch import NotFinite
 from ..problem import Problem
 from ..quasi_newton import LimitedMemory

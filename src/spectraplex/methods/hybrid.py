@@ -10,7 +10,7 @@ at least half of its weight, so it promises at least half of what Frank-Wolfe's 
 lowers f: the O(1/t) rate of Frank-Wolfe with an approximate oracle holds whatever the local solver does (``_escape``).
 When a projection costs less than the descents it replaces, the method goes over to accelerated projected gradient with
 partial decompositions by itself: at once where the loss is well conditioned, else when X needs a large rank
-(``_projects``).
+(``_projects``); those steps have the guarantee of accelerated gradient, and are monotone like all others.
 A rank-deficient second-order point of the local problem is globally optimal; otherwise the eigenvectors, the very ones
 CG would use, are the way out.
 """

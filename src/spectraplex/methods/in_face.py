@@ -28,8 +28,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import EPS, Array, dagger, inner, orthonormal
-from ..domains import Domain, LiftedObjective, NuclearBall
+from ..domains import Domain, NuclearBall
 from ..factors import Rectangular, Symmetric
+from ..lift import LiftedObjective
 from ..problem import Point, Problem, Step
 from .oracle import base, begin, find
 
