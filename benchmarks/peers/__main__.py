@@ -54,7 +54,13 @@ def main(arguments: list[str]) -> int:
         print("\n".join(report(document)))
         print(f"\nthe page: python -m benchmarks.peers page {_folder(chosen) / 'peers.json'}")
         return 0
-    document = json.loads(chosen.results.read_text(encoding="utf-8"))
+    try:
+        document = json.loads(chosen.results.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        print(
+            f"{chosen.results} cannot be read ({error}); name the peers.json that a run has written.", file=sys.stderr
+        )
+        return 2
     if chosen.command == "targets":
         print("\n".join(report(document)))
         return 0
