@@ -13,7 +13,7 @@ from .document import Document, write_aside
 _HEAD = """# The paper's evidence, reproduced
 
 Garber, "Faster Projection-free Convex Optimization over the Spectrahedron", claims a theorem, a table and a figure.
-This page says, claim by claim, what was measured here. It is written by a command from raw results; nothing on it is typed:
+This page says, claim by claim, what was measured here. Commands write it from raw results; nothing on it is typed:
 
 ```bash
 python -m spectraplex.experiments all --out reproduction
