@@ -1,9 +1,9 @@
 """The paper's evidence as commands: ``python -m spectraplex.experiments NAME`` runs one, ``check`` judges its results.
 
 An experiment is two files. ``NAME.py`` is the numerics: ``tasks(quick)`` lists independent runs, each a small
-dictionary of settings, and ``perform(settings)`` carries one out and returns plain numbers. ``NAME_report.py`` reads the
-results and nothing else: ``rows`` (the CSV), ``draw`` (the figure), ``text`` (what was seen, in words) and ``claims`` (what
-must hold, recomputed from the raw numbers).
+dictionary of settings, and ``perform(settings)`` carries one out and returns plain numbers. ``NAME_report.py`` reads
+the results and nothing else: ``rows`` (the CSV), ``draw`` (the figures), ``text`` (what was seen, in words) and
+``claims`` (what must hold, recomputed from the raw numbers).
 """
 
 from __future__ import annotations
