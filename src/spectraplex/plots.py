@@ -72,7 +72,7 @@ def convergence(
     lowest = min(float(column["value"].min()) for column in columns.values())
     lowest = lowest if best is None else min(lowest, best)
 
-    figure = _figure(_WIDTH_INCHES, 4.6)
+    figure = blank(_WIDTH_INCHES, 4.6)
     panels = figure.subplots(1, len(against), sharey=True, squeeze=False)[0]
     heights = [column["value"] - base for column in columns.values()]
     positive = np.concatenate([height[height > 0] for height in heights])
@@ -89,7 +89,7 @@ def convergence(
         panel.set_xlabel(_AXES[name])
         panel.set_xlim(left=0)
         panel.xaxis.set_major_formatter("{x:,g}")
-        _plain(panel)
+        quiet(panel)
     if np.isfinite(bound):
         _band(panels, lowest - base, positive)
     panels[0].set_ylabel("value above the certified bound" if np.isfinite(bound) else "value")
@@ -111,7 +111,7 @@ def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
     fine = (np.geomspace if wide else np.linspace)(along.min(), along.max(), 201)
     fine = np.clip(np.unique(np.concatenate([fine, along])), along.min(), along.max())
     values, lower = path.curve(fine)
-    figure = _figure(_WIDTH_INCHES, 3.6)
+    figure = blank(_WIDTH_INCHES, 3.6)
     panels = figure.subplots(1, 3)
     panels[0].plot(fine, values, color=_COLOURS[0], linewidth=2.0)
     panels[0].plot(along, columns["value"], "o", color=_COLOURS[0], markersize=5)
@@ -133,7 +133,7 @@ def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
             panel.minorticks_off()
         if name == "lam" and along.size > 1:
             panel.invert_xaxis()  # solved from large λ to small: both forms loosen to the right
-        _plain(panel)
+        quiet(panel)
     for panel, lowest in zip(panels, (values.min(), 0.0, 0.0), strict=True):
         panel.set_ylim(bottom=min(float(lowest), 0.0))
     if title:
@@ -169,7 +169,7 @@ def before_after(
         rows.append([picture[top : top + high, left : left + wide] for picture in pictures])
     aspects = [row[0].shape[0] / row[0].shape[1] for row in rows]
     cell = _WIDTH_INCHES / len(pictures)
-    figure = _figure(_WIDTH_INCHES, cell * sum(aspects) + 0.3 + (0.4 if title else 0.0))
+    figure = blank(_WIDTH_INCHES, cell * sum(aspects) + 0.3 + (0.4 if title else 0.0))
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.0, hspace=0.0)
     grid = figure.subplots(len(rows), len(pictures), squeeze=False, gridspec_kw={"height_ratios": aspects})
     for place, (panels, row) in enumerate(zip(grid, rows, strict=True)):
@@ -207,14 +207,14 @@ def ready() -> None:
         raise ImportError("Pictures need matplotlib: install spectraplex[plot].") from error
 
 
-def _figure(width: float, height: float) -> Any:
+def blank(width: float, height: float) -> Any:
     ready()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def _plain(panel: Any) -> None:
+def quiet(panel: Any) -> None:
     """Ink where the data is: no box, a pale grid, quiet ticks."""
     panel.spines[["top", "right"]].set_visible(False)
     panel.spines[["left", "bottom"]].set_color("#888888")

@@ -44,4 +44,6 @@ def words(name: str, where: str, half: bool = False) -> str:
     """What a figure says of its data."""
     if where == REAL:
         return f"{'half of ' if half else ''}MovieLens-{name.upper() if name == '1m' else name}"
-    return f"{'half of ' if half else ''}a GENERATED table the size of {name}, not MovieLens"
+    users, items, observed = _SIZES[name]
+    table = f"a GENERATED {users} × {items} table of {observed:,} ratings"
+    return f"half of {table}" if half else table

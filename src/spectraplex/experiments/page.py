@@ -28,6 +28,7 @@ are reported as they turned out. The schema of the raw results is in `spectraple
 
 def page(documents: Sequence[Document], out: Path) -> Path:
     """Write the page and its figures into a folder."""
+    out.mkdir(parents=True, exist_ok=True)
     parts = [_HEAD]
     for document in documents:
         told = report(document.experiment)

@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -201,8 +202,16 @@ def _one_thread() -> Iterator[None]:
 
 
 def _ready() -> None:
-    """In each worker: Ctrl-C belongs to the process that a person started."""
+    """In each worker: Ctrl-C belongs to the process that a person started, and nobody works on when that is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _perform(name: str, settings: dict[str, Any]) -> dict[str, Any]:
