@@ -85,7 +85,7 @@ def method_of(name: str, problem: Problem) -> Any:
         "away": AwayStep(),
         "pairwise": Pairwise(),
         "ror": RankOneRegularized(),
-        "ror-adaptive": RankOneRegularized(select="greedy", step="line-search", beta="adaptive"),
+        "ror-adaptive": RankOneRegularized(select="worthy", step="line-search", beta="adaptive"),
         "hybrid": Hybrid(),
     }[name]
 

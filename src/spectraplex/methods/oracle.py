@@ -61,8 +61,11 @@ def find(
     return Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
 
 
-def worst(operator: Lifted, atoms: Atoms) -> tuple[int, float]:
+def worst(operator: Lifted, atoms: Atoms, worth: float = 0.0) -> tuple[int, float]:
     """The atom with the least xᵢᴴ(−∇f)xᵢ, and that number: one block product over the atoms' shared buffer.
+
+    With ``worth`` > 0 only atoms count whose weight times what they score below the best is at least that share of the
+    largest such product: moving a sliver, however bad, gains nothing.
 
     A large sparse product is limited by memory, so it is done in single precision while the scores differ by far more
     than that can blur.
@@ -74,6 +77,9 @@ def worst(operator: Lifted, atoms: Atoms) -> tuple[int, float]:
             scores = operator.scores(buffer.array, buffer.used)[index]
     else:
         scores = operator.scores(buffer.array, buffer.used)[index]
+    if worth > 0.0:
+        promised = atoms.weights * (scores.max() - scores)
+        scores = np.where(promised >= worth * promised.max(), scores, np.inf)
     i = int(np.argmin(scores))
     return i, float(scores[i])
 
