@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,17 @@ class Direction:
     vector: Array
     value: float
     gap: float
+
+
+#: How a method finds its eigenvectors: called like ``find``, answers like it. Studies of the error ξ pass their own.
+Oracle = Callable[..., Direction]
+
+
+def oracle_or_say(method: str, oracle: Oracle | None) -> Oracle | None:
+    """None, or something that can be called like ``find``."""
+    if oracle is not None and (not callable(oracle) or isinstance(oracle, type)):
+        raise TypeError(f"{method}: oracle must be None or a function called like methods.oracle.find, got {oracle!r}.")
+    return oracle
 
 
 def base(problem: Problem, point: Point) -> float:

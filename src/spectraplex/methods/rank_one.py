@@ -24,7 +24,7 @@ from ..linesearch import Curve
 from ..objectives.validate import number
 from ..operators import Lifted, Shifted
 from ..problem import Point, Problem, Step
-from .oracle import Direction, base, begin, difference, find, tidy, worst
+from .oracle import Direction, Oracle, base, begin, difference, find, oracle_or_say, tidy, worst
 
 _SHARE = 0.5  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
 _FADE = 0.7  # share of the old curvature kept at each step
@@ -54,10 +54,16 @@ def smoothness_or_say(problem: Problem, method: str, beta: Any) -> float:
 
 
 def regularized(
-    descent: Lifted, x: Array, strength: float, beat: float, rng: np.random.Generator, **asked: Any
+    descent: Lifted,
+    x: Array,
+    strength: float,
+    beat: float,
+    rng: np.random.Generator,
+    oracle: Oracle | None = None,
+    **asked: Any,
 ) -> Direction:
     """EV(−∇f + strength·xxᴴ): the best rank-one among those that do not stray from x (Eq. 5 of the paper)."""
-    return find(Shifted(descent, x[:, None], np.array([strength])), beat, rng, **asked)
+    return (oracle or find)(Shifted(descent, x[:, None], np.array([strength])), beat, rng, **asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +84,14 @@ class RankOneRegularized:
     beta : None takes the objective's smoothness through the lift and refuses when it is unknown; a number is used as
         it is; "adaptive" needs none.
     scale : factor of the adaptive regulariser; one default for all data.
+    oracle : finds the eigenvectors v in place of ``methods.oracle.find``, told ξ_t; for studies of their accuracy.
     """
 
     select: str
     step_rule: str
     beta: float | str | None
     scale: float
+    oracle: Oracle | None
     Memory: ClassVar[type] = RORMemory
 
     def __init__(
@@ -92,6 +100,7 @@ class RankOneRegularized:
         step: str = "theorem",
         beta: float | str | None = None,
         scale: float = 0.7,
+        oracle: Oracle | None = None,
     ) -> None:
         if select not in ("random", "greedy"):
             raise ValueError(f"RankOneRegularized: select must be 'random' or 'greedy', got {select!r}.")
@@ -104,6 +113,7 @@ class RankOneRegularized:
         scale = number("RankOneRegularized", "scale", scale)
         for name, value in (("select", select), ("step_rule", step), ("beta", beta), ("scale", scale)):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "oracle", oracle_or_say("RankOneRegularized", oracle))
 
     def require(self, problem: Problem) -> None:
         """Refuse a problem without the constant that is needed, before any work."""
@@ -134,7 +144,8 @@ class RankOneRegularized:
         # Without the theorem’s ξ_t: a share of what the new vector gains over staying at x.
         gain = lambda value: _SHARE * max(value - score - strength, 0.0)  # noqa: E731
         accuracy = theorem_accuracy(t, beta) if theorem else gain
-        found = regularized(descent, x, strength, here, rng, guess=memory.guess, accuracy=accuracy, careful=theorem)
+        asked = {"guess": memory.guess, "accuracy": accuracy, "careful": theorem}
+        found = regularized(descent, x, strength, here, rng, self.oracle, **asked)
         v = found.vector
 
         dz = difference(problem, v, x)
