@@ -73,9 +73,9 @@ constants. Here each misses by all that is allowed: its Rayleigh quotient is λ_
 """
 _ACCURACY_FOLLOWS = """
 What is allowed is what one gets: the mean error ends at {low:.2g} to {high:.2g} times ξ, so the fast decay above is
-that of exact eigenvectors, not of all that the theorem allows. With the theorem's own ξ_t the bounds {kept}; with ten times
-that, which the theorem does not cover, the first one {broken}. A fixed ξ ends the descent near ξ, and 54β/(t + 8) falls
-below any ξ (below 0.01 at t = 5,392).
+that of exact eigenvectors, not of all that the theorem allows. With the theorem's own ξ_t the bounds {kept}; with ten
+times that, which the theorem does not cover, the first one {broken}. A fixed ξ ends the descent near ξ, and 54β/(t + 8)
+falls below any ξ (below 0.01 at t = 5,392).
 """
 _ASKED = """
 What the library's own search makes of it where it may stop early ({label}, d = {d}, {seeds} seeds, {steps} steps; up to
