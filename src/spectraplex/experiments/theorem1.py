@@ -24,7 +24,7 @@ Settings of a run: problem, d, rank, least (λ), alpha; method (ror, cg, cg-open
     weight, atoms, rise   (ror) the worst over all steps and seeds of η_t/2 − min aᵢ, of atoms − (t + 8)/9, and of
                           f(X_{t+1}) − f(X_t) − η̃ξ, ξ being what the oracle was allowed: all ≤ 0 but for rounding
     asked, made, products (oracle "asked") for every seed: ξ, the error made (dense decomposition) and products spent,
-                          at the grid's steps; the last step is never taken, its entry is nan
+                          at the grid's steps; nan where the run had ended
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ from ..stop import Stop
 from ..trace import Record
 from .runner import Task
 
-DIMENSION, STEPS, SEEDS, RIVAL_SEEDS, BLOCK = 50, 2000, 50, 20, 10
+DIMENSION, STEPS, SEEDS, RIVAL_SEEDS, BLOCK = 50, 1500, 50, 20, 10
+LONG_STEPS, LONG_SEEDS = 15_000, 10
 LARGE_DIMENSION, LARGE_STEPS, LARGE_SEEDS = 300, 300, 4
 QUICK_DIMENSION, QUICK_STEPS, QUICK_SEEDS = 16, 160, 3
 GRID = 60
@@ -71,19 +72,24 @@ PROBLEMS = (
     ("weighted", 3, 1 / 6),
 )
 QUICK_PROBLEMS = (("face", 1, 1.0), ("face", 3, 1 / 6), ("weighted", 3, 1 / 6), ("centre", 3, 1 / 6))
+#: No atom weighs less than 9/(t + 8): what happens to a small λ is seen after t = 9/λ only.
+LONG_PROBLEMS = (("face", 3, 1e-3), ("face", 10, 1e-3))
 #: Where the accuracy is studied: the theorem's ξ_t, ten times that, and one that stays.
 ACCURACY_PROBLEMS = (("face", 3, 1 / 6), ("face", 10, 1 / 20))
 ACCURACIES: tuple[dict[str, float], ...] = ({"factor": 1.0}, {"factor": 10.0}, {"fixed": 1e-2})
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Three methods on every problem, three accuracies on two of them, and the library's own search in a large one."""
+    """Three methods on every problem, longer on some; three accuracies on two; the library's search on a large one."""
     d, steps = (QUICK_DIMENSION, QUICK_STEPS) if quick else (DIMENSION, STEPS)
     seeds, rivals = (QUICK_SEEDS, QUICK_SEEDS) if quick else (SEEDS, RIVAL_SEEDS)
     made: list[Task] = []
     for problem in QUICK_PROBLEMS if quick else PROBLEMS:
         for method, count in (("ror", seeds), ("cg", rivals), ("cg-open-loop", rivals)):
             made += _blocks(problem, d, steps, count, {"method": method, "oracle": "exact"})
+    for problem in () if quick else LONG_PROBLEMS:
+        for method in ("ror", "cg", "cg-open-loop"):
+            made += _blocks(problem, d, LONG_STEPS, LONG_SEEDS, {"method": method, "oracle": "exact"})
     for problem in ACCURACY_PROBLEMS[: 1 if quick else None]:
         for accuracy in ACCURACIES:
             count = seeds if accuracy == {"factor": 1.0} else rivals
@@ -99,13 +105,14 @@ def _blocks(problem: tuple[str, int, float], d: int, steps: int, seeds: int, how
     kind, rank, least = problem
     alpha = ALPHA if kind == "weighted" else 1.0
     settings = {"problem": kind, "d": d, "rank": rank, "least": least, "alpha": alpha, "steps": steps} | how
+    size = 2 if steps > STEPS else BLOCK
     words = " ".join(f"{name} {value:g}" for name, value in how.items() if name in ("factor", "fixed"))
-    name = f"{kind} rank {rank} least {least:.3g} d {d}, {how['method']} {how['oracle']} {words}".strip()
+    name = f"{kind} rank {rank} least {least:.3g} d {d} steps {steps}, {how['method']} {how['oracle']} {words}".strip()
     work = steps * (d / 10 if how["oracle"] == "asked" else 1.0)
     return [
         Task(f"{name}, seeds {low}-{high - 1}", settings | {"seeds": [low, high]}, work * (high - low))
-        for low in range(0, seeds, BLOCK)
-        for high in (min(low + BLOCK, seeds),)
+        for low in range(0, seeds, size)
+        for high in (min(low + size, seeds),)
     ]
 
 
@@ -240,7 +247,8 @@ def perform(settings: dict[str, Any]) -> dict[str, Any]:
         outcome |= {"alpha": case.problem.lifted.strong_convexity, "beta": case.problem.lifted.smoothness}
         watches.append(watch)
         if settings["oracle"] == "asked":
-            asked.append(np.array([*oracle.notes, (np.nan,) * 3])[[t - 1 for t in grid]])
+            nothing = [(np.nan,) * 3] * settings["steps"]
+            asked.append(np.array([*oracle.notes, *nothing])[[t - 1 for t in grid]])
     if settings["method"] == "ror":
         outcome |= {name: max(getattr(watch, name) for watch in watches) for name in ("weight", "atoms", "rise")}
     if asked:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import plots
 from .document import Document
-from .theorem1_fit import Curves, Setting, bounds, curves, settings, together
+from .theorem1_fit import Curves, Setting, bounds, curves, settings
 
-_BLUE, _ORANGE, _GREY, _RED, _GREEN, _PINK = plots._COLOURS[:6]
+_BLUE, _ORANGE, _, _RED, _GREEN, _PINK = plots._COLOURS[:6]
 #: method → label, colour, dashes.
 METHODS: dict[str, tuple[str, str, Any]] = {
     "ror": ("ROR-CG (Algorithm 2 as printed), mean and 5–95 % of seeds", _RED, "-"),
@@ -18,6 +19,13 @@ METHODS: dict[str, tuple[str, str, Any]] = {
     "cg-open-loop": ("CG, step 2/(t + 2)", _GREEN, "-."),
 }
 _BOUNDS = (("bound 54β/(t+8)", "-"), ("bound ~ (√r/t)^(4/3)", (0, (6, 2))), ("bound ~ 1/(λt)²", (0, (1, 2))))
+_ACCURACIES: tuple[tuple[dict[str, Any], str, str, Any], ...] = (
+    ({"factor": 0.0}, "exact", _RED, "-"),
+    ({"factor": 1.0}, "ξ$_t$", _BLUE, "--"),
+    ({"factor": 10.0}, "10 ξ$_t$", _ORANGE, "-."),
+    ({"fixed": 0.01}, "ξ = 0.01", _PINK, (0, (6, 1, 1, 1, 1, 1))),
+)
+_ERROR = "$f(X_t) - f^*$"
 _LOWEST = 1e-12
 
 
@@ -29,9 +37,11 @@ def draw(document: Document) -> dict[str, Any]:
 def errors(document: Document) -> Any:
     """One panel a setting: mean errors of three methods under the bounds."""
     shown = settings(document, oracle="exact")
+    longer = {replace(setting, steps=0): setting for setting in shown if setting.long}  # shown in place of the others
+    shown = [longer.get(replace(setting, steps=0), setting) for setting in shown if not setting.long]
     columns = min(4, len(shown))
     rows = -(-len(shown) // columns)
-    figure = plots._figure(11.0, 2.55 * rows + 1.0)
+    figure = plots.blank(11.0, 2.55 * rows + 1.0)
     panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for place, setting in enumerate(shown):
         panel = panels[place // columns, place % columns]
@@ -48,7 +58,7 @@ def errors(document: Document) -> Any:
     for panel in panels[-1]:
         panel.set_xlabel("steps t")
     for row in panels:
-        row[0].set_ylabel("f(X_t) − f*")
+        row[0].set_ylabel(_ERROR)
     for panel in panels.ravel()[len(shown) :]:
         panel.set_visible(False)
     _legend(figure, panels[0, 0], 3)
@@ -56,47 +66,27 @@ def errors(document: Document) -> Any:
 
 
 def accuracy(document: Document) -> Any:
-    """Worst-case oracles on each problem where they were run; and the library's search, asked against made."""
-    shown = settings(document, oracle="worst")
-    figure = plots._figure(11.0, 4.6)
-    panels = figure.subplots(1, len(shown) + 1, squeeze=False)[0]
-    variants = (
-        ("exact", {}, "exact eigenvectors", _RED, "-"),
-        ("worst", {"factor": 1.0}, "every error as large as ξ_t allows", _BLUE, "--"),
-        ("worst", {"factor": 10.0}, "… as 10 ξ_t", _ORANGE, "-."),
-        ("worst", {"fixed": 0.01}, "… as ξ = 0.01", _PINK, (0, (6, 1, 1, 1, 1, 1))),
-    )
-    for panel, setting in zip(panels, shown, strict=False):
-        found = curves(document, setting, "ror")
-        panel.plot(found.steps, bounds(found.steps, setting)[0], color="#777777", linewidth=1.2, label=_BOUNDS[0][0])
-        for oracle, how, label, colour, dashes in variants:
-            found = curves(document, setting, "ror", oracle, **how)
+    """Every error as large as allowed, where that was run; and the library's search, asked for the same accuracies."""
+    worst, large = settings(document, oracle="worst"), settings(document, oracle="asked")
+    figure = plots.blank(11.0, 4.4)
+    panels = figure.subplots(1, len(worst) + len(large), squeeze=False, sharey=True)[0]
+    for panel, setting in zip(panels, worst + large, strict=True):
+        oracle = "worst" if setting in worst else "asked"
+        for place, (how, label, colour, dashes) in enumerate(_ACCURACIES):
+            exact = place == 0 and oracle == "worst"
+            found = curves(document, setting, "ror", **({"oracle": "exact"} if exact else {"oracle": oracle} | how))
+            if place == 0:
+                first = bounds(found.steps, setting)[0]
+                panel.plot(found.steps, first, color="#777777", linewidth=1.2, label=_BOUNDS[0][0])
             _line(panel, found, label=label, color=colour, linestyle=dashes, linewidth=2.0)
-        panel.set_title(f"{setting.label} (d = {setting.d})", fontsize=10, color=plots._INK)
-        panel.set_ylim(1e-8, 10.0)
-        panel.set_ylabel("mean f(X_t) − f*")
-    _asked(panels[-1], document)
-    for panel in panels:
-        _axes(panel)
+        what = "every error as large as allowed" if oracle == "worst" else "the library's search"
+        panel.set_title(f"{what}\n{setting.label}, d = {setting.d}", fontsize=10, color=plots._INK)
         panel.set_xlabel("steps t")
-    _legend(figure, panels[0], 3)
+        _axes(panel)
+        panel.set_ylim(1e-8, 10.0)
+    panels[0].set_ylabel("mean of " + _ERROR)
+    _legend(figure, panels[0], len(_ACCURACIES) + 1, title="accuracy of the eigenvectors in ROR-CG")
     return figure
-
-
-def _asked(panel: Any, document: Document) -> None:
-    """The library's own search: ξ it was asked for, the error it made, both on a large problem."""
-    (setting,) = settings(document, oracle="asked")
-    runs = document.find(oracle="asked", factor=1.0)
-    t = np.array(runs[0].outcome["steps"])[:-1]
-    made = together(runs, "made")[:, :-1]
-    panel.plot(t, together(runs, "asked")[0, :-1], color=_BLUE, linestyle="--", linewidth=2.0)
-    panel.fill_between(t, _seen(made.min(axis=0)), _seen(made.max(axis=0)), color=_GREY, alpha=0.3, linewidth=0)
-    panel.plot(t, _seen(made.mean(axis=0)), color="#000000", linestyle=(0, (3, 1)), linewidth=1.6)
-    panel.annotate("ξ_t, asked for", (t[len(t) // 2], 2.0 * together(runs, "asked")[0, len(t) // 2]), color=_BLUE)
-    panel.annotate("error made: mean, range over seeds", (0.05, 0.05), xycoords="axes fraction", fontsize=9)
-    panel.set_title(f"the library's eigenvector search, d = {setting.d}", fontsize=10, color=plots._INK)
-    panel.set_ylabel("λ_max − vᵀAv")
-    panel.set_ylim(_LOWEST, 10.0)
 
 
 def _bounds(panel: Any, found: Curves, setting: Setting) -> None:
@@ -116,10 +106,11 @@ def _seen(values: Any) -> Any:
 def _axes(panel: Any) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
-    plots._plain(panel)
+    plots.quiet(panel)
     panel.tick_params(labelsize=9)
 
 
-def _legend(figure: Any, panel: Any, columns: int) -> None:
+def _legend(figure: Any, panel: Any, columns: int, title: str | None = None) -> None:
     handles, labels = panel.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, handlelength=3.2)
+    where = "outside lower center"
+    figure.legend(handles, labels, loc=where, ncols=columns, frameon=False, handlelength=3.2, title=title)

@@ -11,13 +11,13 @@ import numpy as np
 
 from ..arrays import Array
 from .document import Document
+from .theorem1 import STEPS
 
 #: Below this an error is too close to rounding for an exponent.
 LEAST_ERROR = 1e-11
 #: An exponent is fitted on the last decade of steps, if that ends here or later: up to t = 10 all mass moves at once.
 LEAST_END = 20
 _RESAMPLES = 1000
-BOUNDS = ("54β/(t+8)", "(270·2^¼ β√r / (α^¼(t+8)))^(4/3)", "52488 β²/(αλ²(t+8)²)")
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,25 @@ class Setting:
     rank: int
     least: float
     alpha: float
+    steps: int
 
     @property
     def label(self) -> str:
         inverse = round(1 / self.least)
         least = f"1/{inverse}" if 1 < inverse <= 20 else f"{self.least:g}"
         extra = "" if self.alpha == 1.0 else f", α = {self.alpha:g}"
-        return f"{self.problem}, rank {self.rank}, λ = {least}{extra}"
+        far = f", t ≤ {self.steps:,}" if self.long else ""
+        return f"{self.problem}, rank {self.rank}, λ = {least}{extra}{far}"
+
+    @property
+    def long(self) -> bool:
+        """Runs longer than the others, for the sake of a small λ."""
+        return self.steps > STEPS
+
+    @property
+    def waits(self) -> bool:
+        """No atom weighs less than 9/(t + 8): these runs end before any may weigh λ."""
+        return self.steps + 8 < 9 / self.least
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +82,7 @@ class Exponent:
 
 def settings(document: Document, **which: Any) -> list[Setting]:
     """The settings that appear, in order."""
-    names = ("problem", "d", "rank", "least", "alpha")
+    names = ("problem", "d", "rank", "least", "alpha", "steps")
     found = [Setting(*(run.settings[name] for name in names)) for run in document.find(**which)]
     return list(dict.fromkeys(found))
 
@@ -84,7 +96,7 @@ def curves(document: Document, setting: Setting, method: str, oracle: str = "exa
 
 
 def bounds(t: Array, setting: Setting, beta: float = 1.0) -> tuple[Array, Array, Array]:
-    """The right sides of Theorem 1 with the constants of its proof, in the order of ``BOUNDS``."""
+    """The right sides of Theorem 1 with the constants of its proof, in its order."""
     alpha, rank, least, late = setting.alpha, setting.rank, setting.least, np.asarray(t) + 8.0
     return (
         54.0 * beta / late,
@@ -121,6 +133,11 @@ def exponent(found: Curves) -> Exponent | None:
     low, high = np.quantile(slopes, [0.025, 0.975])
     value = float(-np.log(mean[window]) @ x)
     return Exponent(value, float(low), float(high), int(t[window][0]), last)
+
+
+def steeper(one: Exponent | None, other: Exponent | None) -> bool | None:
+    """Whether one curve decays with the larger exponent; None where one has none."""
+    return None if one is None or other is None else one.value > other.value
 
 
 def below_for_good(one: Curves, other: Curves) -> int | None:
