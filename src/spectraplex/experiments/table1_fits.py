@@ -102,12 +102,13 @@ def middle_in_epsilon(runs: Sequence[Run]) -> float:
 
 
 def per_decade(runs: Sequence[Run]) -> float:
-    """Steps for one more digit: the slope of steps against log₁₀(1/ε) over the last three decades, median over seeds."""
+    """Steps for one more digit: the slope of steps against log₁₀(1/ε) over its last three decades (median)."""
     found = []
     for run in runs:
         pairs = [(-math.log10(e), hit(run, "step", e)) for e in EPSILONS if math.isfinite(hit(run, "step", e))][-16:]
         if len(pairs) >= 4:
-            found.append(float(np.polyfit(*np.array(pairs).T, 1)[0]))
+            digits, steps = np.array(pairs).T
+            found.append(float(np.polyfit(digits, steps, 1)[0]))
     return float(np.median(found)) if found else math.nan
 
 
@@ -173,7 +174,7 @@ def cost_exponent(document: Document, family: str, method: str, column: str) -> 
 
 @dataclass(frozen=True)
 class Cheapest:
-    """The method that got to an ε for the least; ``unsure`` lists those that were stopped before they had spent that."""
+    """Who got to an ε for the least; ``unsure`` lists those that were stopped before they had spent as much."""
 
     method: str
     spent: float
@@ -184,6 +185,8 @@ def cheapest(document: Document, family: str, d: int, epsilon: float, column: st
     """Who is cheapest in "seconds" or "flops"; None when nobody got there."""
     groups = {method: document.find(method=method, d=d, **line(document, family)) for method in METHODS}
     spent = {method: middle(runs, column, epsilon) for method, runs in groups.items() if runs}
+    if middle(groups["pgd"], "decompositions", epsilon) == middle(groups["apgd"], "decompositions", epsilon):
+        del spent["apgd"]  # before momentum sets in they are one method: no coin is tossed between them
     best = min(spent, key=lambda method: spent[method], default=None)
     if best is None or not math.isfinite(spent[best]):
         return None
