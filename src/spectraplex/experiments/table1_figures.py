@@ -103,7 +103,7 @@ def _steps(panel: Any, fits: dict[str, Fit | None], name: str) -> None:
         panel.annotate("not varied here", (0.5, 0.5), xycoords="axes fraction", ha="center", color="#888888")
     panel.margins(x=0.3)
     panel.set_xlabel(name)
-    panel.set_ylabel("eigenvectors or decompositions to ε")
+    panel.set_ylabel("steps to ε")
 
 
 def _per_step(panel: Any, document: Document, family: str, title: str, power: float) -> None:
@@ -121,11 +121,12 @@ def _per_step(panel: Any, document: Document, family: str, title: str, power: fl
 
 
 def _guide(panel: Any, x: Sequence[float], factor: float, power: float, label: str) -> None:
-    """factor·x^power, thin, with its formula at the left end."""
+    """factor·x^power, thin, with its formula above the middle."""
     ends = np.array([min(x), max(x)], float)
-    panel.plot(ends, factor * ends**power, color="#BBBBBB", linewidth=0.9, zorder=0)
-    place = {"xytext": (-4, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-    panel.annotate(label, (ends[0], factor * ends[0] ** power), **place, fontsize=8, color="#777777")
+    panel.plot(ends, factor * ends**power, color="#AAAAAA", linewidth=0.9, zorder=0)
+    centre = math.sqrt(ends[0] * ends[1])
+    place = {"xytext": (-3, 3), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+    panel.annotate(label, (centre, factor * centre**power), **place, fontsize=9, color="#666666")
 
 
 def _ticks(panel: Any) -> None:
