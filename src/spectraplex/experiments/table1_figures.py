@@ -48,7 +48,7 @@ def draw(document: Document) -> dict[str, Figure]:
 
 def growth(document: Document) -> Figure:
     """Six panels: error against steps; steps against β/α and 1/λ_min; the cost of a step and the total against d."""
-    figure = plots._figure(10.5, 7.2)
+    figure = plots.blank(10.5, 7.2)
     panels = figure.subplots(2, 3).ravel()
     _errors(panels[0], document)
     fits = {method: fit_conditioning(document, method) for method in METHODS}
@@ -66,7 +66,7 @@ def growth(document: Document) -> Figure:
     for panel in panels:
         panel.set_xscale("log")
         panel.set_yscale("log")
-        plots._plain(panel)
+        plots.quiet(panel)
     for panel in panels[1:]:  # few values: a tick at each of them, and no others
         _ticks(panel)
     handles = [
@@ -153,7 +153,7 @@ def _totals(panel: Any, document: Document) -> None:
 
 def mapped(document: Document) -> Figure:
     """Which method is cheapest at each dimension and accuracy: by seconds above, by the model's flops below."""
-    figure = plots._figure(10.0, 6.4)
+    figure = plots.blank(10.0, 6.4)
     panels = figure.subplots(2, len(TITLES))
     sizes = dimensions(document)
     for row, column in zip(panels, _UNITS, strict=True):
