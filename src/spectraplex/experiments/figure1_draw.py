@@ -26,7 +26,7 @@ _LOOKS = {
 }
 _ACROSS = {
     "eigenvectors": "leading eigenvectors",
-    "seconds": "seconds (one thread)",
+    "seconds": "processor seconds (one thread)",
     "atoms": "atoms kept",
 }
 
