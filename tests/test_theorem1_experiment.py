@@ -13,7 +13,7 @@ from spectraplex.experiments import theorem1, theorem1_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, plain
 from spectraplex.experiments.theorem1 import Allowance, Asked, Exact, Worst, known, perform
-from spectraplex.experiments.theorem1_fit import Curves, Setting, below_for_good, bounds, exponent, settings
+from spectraplex.experiments.theorem1_fit import Curves, Setting, below_for_good, bounds, exponent, flattest, settings
 from spectraplex.methods.oracle import find
 from spectraplex.methods.rank_one import theorem_accuracy
 
@@ -142,6 +142,14 @@ def test_exponents_of_known_curves():
     steep = exponent(Curves(t, np.stack([t**-5.0, t**-5.0])))  # below 1e-11 from t = 159 on
     assert steep.value == pytest.approx(5.0) and 100 < steep.last < 159
     assert exponent(Curves(t, np.stack([10.0 ** -t.astype(float)]))) is None
+
+
+def test_the_flattest_decade_is_where_a_curve_rests():
+    t = np.array(theorem1.steps_grid(10_000))
+    rests = np.where(t < 300, t**-2.0, np.where(t < 3000, 300**-2.0, 300**-2.0 * (t / 3000.0) ** -4.0))
+    found = flattest(Curves(t, np.stack([rests, rests])))
+    assert abs(found.value) < 0.05 and 250 < found.first < 350 and 2500 < found.last < 3500
+    assert exponent(Curves(t, np.stack([rests, rests]))).value > 1.0
 
 
 def test_who_is_below_whom_and_from_where():

@@ -52,7 +52,7 @@ def errors(document: Document) -> Any:
                 low, high = np.quantile(found.errors, [0.05, 0.95], axis=0)
                 panel.fill_between(found.steps, _seen(low), _seen(high), color=colour, alpha=0.18, linewidth=0)
             _line(panel, found, label=label, color=colour, linestyle=dashes, linewidth=2.0)
-        panel.set_title(setting.label, fontsize=10, color=plots._INK)
+        panel.set_title(setting.label, fontsize=9, color=plots._INK)
         _axes(panel)
         panel.set_ylim(_LOWEST, 30.0)
     for panel in panels[-1]:

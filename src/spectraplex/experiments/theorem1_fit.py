@@ -112,15 +112,17 @@ def ratios(document: Document, setting: Setting, found: Curves) -> list[tuple[fl
     return [(float(share.max()), int(found.steps[share.argmax()])) for share in shares]
 
 
-def exponent(found: Curves) -> Exponent | None:
+def exponent(found: Curves, end: int | None = None) -> Exponent | None:
     """Least squares on log(mean error) against log t, over the last decade of t before the error is lost in rounding.
 
     The window is that of all seeds together; resampled seeds are fitted on the same one. None where the error is
-    below ``LEAST_ERROR`` before ``LEAST_END``: no exponent can be told from so few steps.
+    below ``LEAST_ERROR`` before ``LEAST_END``: no exponent can be told from so few steps. With ``end`` the decade is
+    the one up to that step.
     """
     t, mean = found.steps, found.mean
     lost = np.flatnonzero(mean <= LEAST_ERROR)
     last = int(t[lost[0] - 1] if lost.size and lost[0] > 0 else t[-1] if not lost.size else 0)
+    last = last if end is None else min(last, end)
     if last < LEAST_END:
         return None
     window = (t <= last) & (t >= last / 10)
@@ -133,6 +135,12 @@ def exponent(found: Curves) -> Exponent | None:
     low, high = np.quantile(slopes, [0.025, 0.975])
     value = float(-np.log(mean[window]) @ x)
     return Exponent(value, float(low), float(high), int(t[window][0]), last)
+
+
+def flattest(found: Curves) -> Exponent | None:
+    """The decade of t, from t = 10 on, with the least exponent: how long a curve can rest."""
+    fits = [exponent(found, int(t)) for t in found.steps if t >= 100]
+    return min((fit for fit in fits if fit is not None), key=lambda fit: fit.value, default=None)
 
 
 def steeper(one: Exponent | None, other: Exponent | None) -> bool | None:

@@ -11,7 +11,7 @@ import numpy as np
 from .claims import Claim
 from .document import Document
 from .theorem1_figure import draw
-from .theorem1_fit import LEAST_END, Exponent, Setting, bounds, curves, exponent, ratios, settings, steeper
+from .theorem1_fit import LEAST_END, Exponent, Setting, bounds, curves, exponent, flattest, ratios, settings, steeper
 from .theorem1_text import oracle_words, text
 
 __all__ = ["claims", "draw", "rows", "text"]
@@ -51,6 +51,7 @@ def claims(document: Document) -> list[Claim]:
     made += [_below(document, setting, "worst", factor=1.0) for setting in worst]
     made += [_steeper(document, setting, "cg") for setting in large]
     made += [_steeper(document, setting, "cg-open-loop") for setting in large]
+    made += [_always_steeper(document, setting) for setting in large if setting.long]
     for accuracy in ({"factor": 10.0}, {"fixed": 0.01}):
         made += [_below(document, setting, "worst", **accuracy) for setting in worst]
     return made
@@ -98,6 +99,15 @@ def _steeper(document: Document, setting: Setting, rival: str) -> Claim:
         measured += f"; no atom may weigh λ before t = {9 / setting.least:,.0f}"
     statement = f"ROR-CG's decay exponent is larger than that of {name}."
     return Claim(f"theorem1, {setting.label}", statement, measured, holds, ours=rival == "cg" and not setting.waits)
+
+
+def _always_steeper(document: Document, setting: Setting) -> Claim:
+    """Of the longer runs: whether the exponent depends on where one looks."""
+    mine = flattest(curves(document, setting, "ror"))
+    theirs = None if mine is None else exponent(curves(document, setting, "cg"), mine.last)
+    statement = "in no decade of t does ROR-CG decay slower than CG with line search."
+    measured = f"slowest {_fitted(mine)}, there CG {_fitted(theirs)}"
+    return Claim(f"theorem1, {setting.label}", statement, measured, steeper(mine, theirs), ours=False)
 
 
 def _fitted(found: Exponent | None) -> str:

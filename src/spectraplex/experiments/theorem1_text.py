@@ -13,6 +13,7 @@ from .theorem1_fit import (
     below_for_good,
     curves,
     exponent,
+    flattest,
     ratios,
     settings,
     steeper,
@@ -60,8 +61,10 @@ after that; at the end its mean error is below open-loop CG's in {ahead} of {lar
 _WAITS = """
 No atom of Algorithm 2 weighs less than 9/(t + 8), so an eigenvalue λ cannot have an atom of its own before t ≈ 9/λ;
 until then an error of the order of λ² remains. Mean error of ROR-CG at the end, in units of λ²: {rest}. A run that ends
-before 9/λ measures that wait, not the decay, so {left} left out of the count above: {waits}.
+before 9/λ measures that wait, not the decay, so {left} left out of the count above: {waits}.{flat}
 """
+_FLAT = """ What
+exponent is measured for a small λ depends on where one looks: in its slowest decade ROR-CG has {flat}."""
 _ACCURACY = """
 ### The accuracy of the eigenvectors
 
@@ -164,7 +167,17 @@ def _follows(document: Document, shown: list[Setting]) -> str:
     rest = [f"{found[s, 'ror'].mean[-1] / s.least**2:.2g} ({s.label})" for s in shown if s.least <= 0.01]
     waits = [f"{s.label} ({_fit(fits[s, 'ror'])} against {_fit(fits[s, 'cg'])})" for s in shown if s.waits]
     left = "this setting is" if len(waits) == 1 else "these settings are"
-    return follows + (_WAITS.format(rest="; ".join(rest), waits="; ".join(waits), left=left) if waits else "")
+    if not waits:
+        return follows
+    resting = {s: flattest(found[s, "ror"]) for s in shown if s.long}
+    flat = [
+        f"{fit.value:.2f} (t = {fit.first}–{fit.last}; CG with line search there "
+        f"{_fit(exponent(found[s, 'cg'], fit.last))}; {s.label})"
+        for s, fit in resting.items()
+        if fit is not None
+    ]
+    words = _FLAT.format(flat=", ".join(flat)) if flat else ""
+    return follows + _WAITS.format(rest="; ".join(rest), waits="; ".join(waits), left=left, flat=words)
 
 
 # ------------------------------------------------------------------------------------------------------ the accuracy
