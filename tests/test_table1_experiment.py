@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import coo_matrix
 
 import spectraplex as sx
-from spectraplex.experiments import table1, table1_fits, table1_report
+from spectraplex.experiments import table1, table1_claims, table1_fits, table1_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, plain
 from spectraplex.experiments.table1_problems import GAP, SPREAD, build
@@ -228,6 +228,10 @@ def test_the_cheapest_is_found_and_doubt_is_told(lawful):
     some = replace(lawful, runs=tuple(only))
     best = table1_fits.cheapest(some, "distance", 3000, 1e-6, "seconds")
     assert best.method == "pgd" and best.unsure == ("cg",)
+    assert table1_claims._large(some, "distance").holds is None
+    assert table1_claims._large(lawful, "distance").holds is True
+    dear = [replace(run, outcome=run.outcome | {"seconds": 1e9}) for run in some.runs]
+    assert table1_claims._large(replace(some, runs=tuple(dear)), "distance").holds is False
     none = replace(lawful, runs=tuple(run for run in only if run.settings["method"] == "cg"))
     assert table1_fits.cheapest(none, "distance", 3000, 1e-6, "seconds") is None
 

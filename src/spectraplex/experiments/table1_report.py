@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 from .document import Document
@@ -31,7 +32,7 @@ from .table1_fits import (
     per_decade,
     per_step,
 )
-from .table1_follows import count, fitted, follows, number
+from .table1_follows import WIDTH, count, fitted, follows, number
 
 __all__ = ["claims", "draw", "rows", "text"]
 
@@ -55,7 +56,9 @@ _INTRODUCTION = """## Table 1: first-order methods over the spectrahedron
 | method | iterations to ε | work per iteration |
 |---|---|---|
 {theory}
+"""
 
+_MEASURED = """\
 **What was measured.** Quadratics with β = 1 and known optima of chosen rank and λ_min (the smallest non-zero
 eigenvalue): `Distance` with a dense A and with a sparse one (ten numbers to a row); linear sensing of every entry
 with weights from α to β ("weighted entries", a well-conditioned `Sensing` problem that fits in memory at d = 3,000);
@@ -89,7 +92,8 @@ def text(document: Document) -> str:
     seeds = "three seeds (one at the largest d)" if len(document.distinct("seed")) == 3 else "one seed"
     exact = "" if document.quick else "up to d = 200 its eigenvectors are exact here, for certainty's sake; "
     parts = [
-        _INTRODUCTION.format(theory=theory, seeds=seeds, exact=exact),
+        _INTRODUCTION.format(theory=theory),
+        fill(_MEASURED.format(seeds=seeds, exact=exact), WIDTH),
         _steps_tables(document),
         _exponents(document),
         _work(document),
@@ -128,7 +132,8 @@ def _exponents(document: Document) -> str:
     d = middle_d(document)
     lines = [
         f"### Fitted exponents (d = {d}; the theory's in brackets)\n",
-        "Steps ∝ xᵖ at the smallest ε that all settings of x reached. The theory's are upper bounds.\n",
+        "Steps ∝ xᵖ at the smallest ε that all settings of x reached. The theory's are upper bounds. Those of CG are "
+        "about the plateau that it stands on (below).\n",
     ]
     head = ["method", "1/ε, `Distance`", "1/ε, entries", "steps per digit, entries", "β/α, entries"]
     head += ["1/λ_min, `Distance`", "1/λ_min, entries", "rank, entries", "d, entries"]
