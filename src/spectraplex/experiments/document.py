@@ -169,10 +169,9 @@ def versions(experiment: str) -> dict[str, str]:
 def solver_fingerprint(experiment: str) -> str:
     """Of the source files that the numbers come from: the library without its faces, and the experiment's own files."""
     inside = [path for path in _PACKAGE.rglob("*.py") if path.relative_to(_PACKAGE).parts[0] not in _FACES]
-    folder = _PACKAGE / "experiments"
-    own = [path for path in folder.glob(f"{experiment}*.py") if not path.stem.startswith(f"{experiment}_report")]
+    own = [_PACKAGE / "experiments" / name for name in ("data.py", f"{experiment}.py", f"{experiment}_problems.py")]
     digest = hashlib.sha256()
-    for path in [*sorted(inside), folder / "data.py", *sorted(own)]:
+    for path in sorted(inside) + [path for path in own if path.exists()]:
         digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
