@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
+from spectraplex import plots
 from spectraplex.experiments import projection, projection_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, machine, plain, read, versions
@@ -143,7 +144,8 @@ def test_the_miniature_tells_all_and_decides_only_what_it_can(tmp_path: Path) ->
     table = list(projection_report.rows(document))
     assert len({row["run"] for row in table}) == len(document.find(kind="run"))
     pytest.importorskip("matplotlib")
-    assert set(projection_report.draw(document)) == {"projection"}
+    (figure,) = projection_report.draw(document).values()
+    assert plots.save(figure, tmp_path / "projection.png").stat().st_size > 10_000
 
 
 def spoiled(document: Document, key: str, **changed: Any) -> Document:

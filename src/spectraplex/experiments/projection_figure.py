@@ -38,9 +38,8 @@ def draw(document: Document) -> dict[str, Figure]:
             _sizes(panels[2], sized)
         else:
             _certificates(panels[2], schedule(document, name, "derived")[0])
-        panels[0].annotate(
-            about(runs[0]), (0.0, 1.04), xycoords="axes fraction", fontsize=11, color=_INK, annotation_clip=False
-        )
+        words = panels[0].set_title(about(runs[0]), loc="left", fontsize=11, color=_INK)
+        words.set_in_layout(False)  # it runs over all three panels
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, handlelength=3.6)
     small = " A miniature: it shows the way and proves nothing." if document.quick else ""
@@ -127,6 +126,6 @@ def _sizes(panel: Any, runs: list[Run]) -> None:
     panel.set_yscale("log")
     panel.set_xticks(place, [f"{run.outcome['shape'][0]}×{run.outcome['shape'][1]}" for run in runs])
     panel.set_xlabel("corner of the ratings (ℓ1, first 10 projections)")
-    panel.set_ylabel("seconds per projection")
+    panel.set_ylabel("processor seconds per projection")
     panel.legend(frameon=False, fontsize=10, loc="upper left")
     _plain(panel)
