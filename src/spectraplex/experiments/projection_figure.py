@@ -27,30 +27,44 @@ _LINES: dict[str, tuple[str, Any, float]] = {
 def draw(document: Document) -> dict[str, Figure]:
     """``projection``: one row a problem, and in the last column certificates and sizes."""
     names = problems(document)
-    figure = _figure(12.5, 4.1 * len(names) + 0.9)
-    grid = figure.subplots(len(names), 3, squeeze=False)
+    figure = _figure(12.5, 4.2 * len(names) + 0.9)
     sized = document.find(kind="run", study="sizes")
-    for row, (panels, name) in enumerate(zip(grid, names, strict=True)):
-        runs = _lines(document, name)
+    handles: dict[str, Any] = {}
+    for row, (part, name) in enumerate(zip(figure.subfigures(len(names), 1, squeeze=False)[:, 0], names, strict=True)):
+        runs, panels = _lines(document, name), part.subplots(1, 3)
+        part.suptitle(_sentence(about(runs[0])), x=0.01, ha="left", fontsize=11.5, color=_INK)
         _convergence(panels[0], document, name, runs)
         _spent(panels[1], runs)
         if row == 1 and sized:
             _sizes(panels[2], sized)
         else:
             _certificates(panels[2], schedule(document, name, "derived")[0])
-        words = panels[0].set_title(about(runs[0]), loc="left", fontsize=11, color=_INK)
-        words.set_in_layout(False)  # it runs over all three panels
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, handlelength=3.6)
-    small = " A miniature: it shows the way and proves nothing." if document.quick else ""
-    figure.suptitle(
-        f"Projected subgradient steps, the projections by rank-one steps to a certified accuracy δ.{small}",
-        color=_INK,
-        fontsize=13,
-        x=0.01,
-        ha="left",
-    )
+        handles |= dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, frameon=False, handlelength=3.6)
+    title = "Projected subgradient steps, projected by rank-one steps to a certified accuracy δ"
+    small = " (a miniature, it proves nothing)" if document.quick else ""
+    figure.suptitle(title + small, color=_INK, fontsize=13, x=0.01, ha="left")
     return {"projection": figure}
+
+
+def _sentence(words: str) -> str:
+    return words if words.startswith("ℓ") else words[0].upper() + words[1:]
+
+
+def _logarithmic(axis: Any, steps: tuple[float, ...] = (1.0,)) -> None:
+    """Marks as plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _outer(panel: Any) -> None:
+    _logarithmic(panel.xaxis, (1.0, 2.0, 5.0))
+    panel.set_xlabel("outer iterations k")
+    _plain(panel)
 
 
 def _lines(document: Document, name: str) -> list[Run]:
@@ -75,11 +89,11 @@ def _convergence(panel: Any, document: Document, name: str, runs: list[Run]) -> 
     if lowest > 0:
         panel.axhspan(0.5 * lowest, lowest, color="#E8E8E8", zorder=0, linewidth=0)
         panel.set_ylim(bottom=0.5 * lowest)
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlabel("outer iterations k")
+        where = {"xycoords": panel.get_yaxis_transform(), "fontsize": 10, "color": "#555555", "va": "center"}
+        panel.annotate("the optimum is somewhere in this band", (0.03, 0.7 * lowest), **where)
     panel.set_ylabel(f"{short(name)}: best f − proven bound")
-    _plain(panel)
+    _logarithmic(panel.yaxis)
+    _outer(panel)
 
 
 def _spent(panel: Any, runs: list[Run]) -> None:
@@ -92,11 +106,9 @@ def _spent(panel: Any, runs: list[Run]) -> None:
     n = min(runs[0].outcome["shape"])
     panel.axhline(n, color="#888888", linewidth=1.2)
     panel.annotate(f"all {n} of a decomposition", (1, n), va="bottom", fontsize=10, color="#555555")
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlabel("outer iterations k")
     panel.set_ylabel("leading eigenvectors per projection")
-    _plain(panel)
+    _logarithmic(panel.yaxis, (1.0, 2.0, 5.0))
+    _outer(panel)
 
 
 def _certificates(panel: Any, run: Run) -> None:
@@ -107,12 +119,11 @@ def _certificates(panel: Any, run: Run) -> None:
     panel.plot(
         k, outcome["distance2"], color=_COLOURS[3], linestyle="--", linewidth=1.8, label="true ‖P̃ − P‖² (must be ≤ g)"
     )
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlabel("outer iterations k")
     panel.set_ylabel("squared distance")
+    _logarithmic(panel.yaxis)
+    panel.set_ylim(bottom=0.05 * max(min(outcome["distance2"]), 1e-12))  # room for the legend
     panel.legend(frameon=False, fontsize=10, loc="lower left")
-    _plain(panel)
+    _outer(panel)
 
 
 def _sizes(panel: Any, runs: list[Run]) -> None:
@@ -123,7 +134,7 @@ def _sizes(panel: Any, runs: list[Run]) -> None:
     ):
         taken = [run.outcome[name][-1] / run.outcome["projections"] for run in runs]
         panel.plot(place, taken, color=colour, marker=marker, linewidth=2.0, label=words)
-    panel.set_yscale("log")
+    _logarithmic(panel.yaxis, (1.0, 2.0, 5.0))
     panel.set_xticks(place, [f"{run.outcome['shape'][0]}×{run.outcome['shape'][1]}" for run in runs])
     panel.set_xlabel("corner of the ratings (ℓ1, first 10 projections)")
     panel.set_ylabel("processor seconds per projection")
