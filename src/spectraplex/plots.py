@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours stay apart for colour-blind eyes; each line has its own dashes, too, for grey print.
-_COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 _DASHES = ("--", "-.", ":", "-", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1)))
 _AXES = {
     "step": "steps (one leading eigenvector each)",
@@ -29,7 +29,7 @@ _AXES = {
     "atoms": "atoms kept",
     "seconds": "seconds",
 }
-_INK, _PALE = "#222222", "#DDDDDD"
+INK, _PALE = "#222222", "#DDDDDD"
 _WIDTH_INCHES, _DOTS_PER_INCH = 10.0, 140
 
 
@@ -80,7 +80,7 @@ def convergence(
     logarithmic = positive.size > 0 and (np.isfinite(bound) or lowest > 0)
     for panel, name in zip(panels, against, strict=True):
         for place, (label, column) in enumerate(columns.items()):
-            colour, dashes = _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)]
+            colour, dashes = COLOURS[place % len(COLOURS)], _DASHES[place % len(_DASHES)]
             height = np.where(heights[place] > 0, heights[place], np.nan) if logarithmic else heights[place]
             panel.plot(column[name], height, label=label, color=colour, linestyle=dashes, linewidth=2.2)
             panel.plot(column[name][-1:], height[-1:], "o", color=colour, markersize=5)
@@ -97,7 +97,7 @@ def convergence(
     ncols, where = min(4, len(labels)), "outside lower center"
     figure.legend(handles, labels, loc=where, ncols=ncols, frameon=False, handlelength=3.2)
     if title:
-        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+        figure.suptitle(title, color=INK, fontsize=13, x=0.01, ha="left")
     return figure
 
 
@@ -113,16 +113,16 @@ def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
     values, lower = path.curve(fine)
     figure = blank(_WIDTH_INCHES, 3.6)
     panels = figure.subplots(1, 3)
-    panels[0].plot(fine, values, color=_COLOURS[0], linewidth=2.0)
-    panels[0].plot(along, columns["value"], "o", color=_COLOURS[0], markersize=5)
+    panels[0].plot(fine, values, color=COLOURS[0], linewidth=2.0)
+    panels[0].plot(along, columns["value"], "o", color=COLOURS[0], markersize=5)
     panels[0].set_ylabel("value")
     share = 100 / np.maximum(np.abs(values), path.promise.floor if path.promise else 0.0)
-    panels[1].plot(fine, np.maximum(values - lower, 0.0) * share, color=_COLOURS[4], linewidth=2.0)
+    panels[1].plot(fine, np.maximum(values - lower, 0.0) * share, color=COLOURS[4], linewidth=2.0)
     if path.promise:
         panels[1].axhline(100 * path.promise.relative, color="#888888", linestyle="--", linewidth=1.2)
         panels[1].annotate("promised", (along.min(), 100 * path.promise.relative), va="bottom", color="#555555")
     panels[1].set_ylabel("certified gap, % of the value")
-    panels[2].step(along, columns["rank"], "o-", where="mid", color=_COLOURS[3], markersize=5, linewidth=2.0)
+    panels[2].step(along, columns["rank"], "o-", where="mid", color=COLOURS[3], markersize=5, linewidth=2.0)
     panels[2].set_ylabel("rank")
     for panel in panels:
         panel.set_xlabel("λ" if name == "lam" else "radius")
@@ -137,7 +137,7 @@ def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
     for panel, lowest in zip(panels, (values.min(), 0.0, 0.0), strict=True):
         panel.set_ylim(bottom=min(float(lowest), 0.0))
     if title:
-        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+        figure.suptitle(title, color=INK, fontsize=13, x=0.01, ha="left")
     return figure
 
 
@@ -182,11 +182,11 @@ def before_after(
             for spine in panel.spines.values():
                 spine.set_visible(False)
             if place == 0:
-                panel.set_title(name, color=_INK, fontsize=12)
+                panel.set_title(name, color=INK, fontsize=12)
     if detail is not None:
         _frame(grid[0], detail)
     if title:
-        figure.suptitle(title, color=_INK, fontsize=13)
+        figure.suptitle(title, color=INK, fontsize=13)
     return figure
 
 
@@ -220,7 +220,7 @@ def quiet(panel: Any) -> None:
     panel.spines[["left", "bottom"]].set_color("#888888")
     panel.grid(True, which="major", color=_PALE, linewidth=0.7)
     panel.set_axisbelow(True)
-    panel.tick_params(which="both", colors=_INK, labelsize=10)
+    panel.tick_params(which="both", colors=INK, labelsize=10)
     panel.xaxis.label.set_size(11)
     panel.yaxis.label.set_size(11)
 

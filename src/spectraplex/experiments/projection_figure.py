@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plots import _COLOURS, _INK, _figure, _plain
+from ..plots import COLOURS, INK, blank, quiet
 from .document import Document, Run
 from .projection_reading import about, bracket, comparable, label, problems, schedule, short
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 # label → colour, dashes, width; drawn in this order, so that what others cover comes last
 _LINES: dict[str, tuple[str, Any, float]] = {
     "exact projections": ("#BBBBBB", "-", 5.0),
-    "δ fixed, tight": (_COLOURS[4], (0, (6, 1, 1, 1, 1, 1)), 1.8),
-    "δ ∝ 1/k, κ = 0.25": (_COLOURS[0], "-", 2.0),
-    "δ ∝ 1/k, κ = 1": (_COLOURS[3], (0, (5, 2)), 1.8),
-    "δ fixed, loose": (_COLOURS[5], (0, (1, 1)), 2.2),
-    "CG with line search": (_COLOURS[7], "-.", 1.4),
+    "δ fixed, tight": (COLOURS[4], (0, (6, 1, 1, 1, 1, 1)), 1.8),
+    "δ ∝ 1/k, κ = 0.25": (COLOURS[0], "-", 2.0),
+    "δ ∝ 1/k, κ = 1": (COLOURS[3], (0, (5, 2)), 1.8),
+    "δ fixed, loose": (COLOURS[5], (0, (1, 1)), 2.2),
+    "CG with line search": (COLOURS[7], "-.", 1.4),
 }
 
 
 def draw(document: Document) -> dict[str, Figure]:
     """``projection``: one row a problem, and in the last column certificates and sizes."""
     names = problems(document)
-    figure = _figure(12.5, 4.2 * len(names) + 0.9)
+    figure = blank(12.5, 4.2 * len(names) + 0.9)
     sized = document.find(kind="run", study="sizes")
     handles: dict[str, Any] = {}
     for row, (part, name) in enumerate(zip(figure.subfigures(len(names), 1, squeeze=False)[:, 0], names, strict=True)):
         runs, panels = _lines(document, name), part.subplots(1, 3)
-        part.suptitle(_sentence(about(runs[0])), x=0.01, ha="left", fontsize=11.5, color=_INK)
+        part.suptitle(_sentence(about(runs[0])), x=0.01, ha="left", fontsize=11.5, color=INK)
         _convergence(panels[0], document, name, runs)
         _spent(panels[1], runs)
         if row == 1 and sized:
@@ -43,7 +43,7 @@ def draw(document: Document) -> dict[str, Figure]:
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, frameon=False, handlelength=3.6)
     title = "Projected subgradient steps, projected by rank-one steps to a certified accuracy δ"
     small = " (a miniature, it proves nothing)" if document.quick else ""
-    figure.suptitle(title + small, color=_INK, fontsize=13, x=0.01, ha="left")
+    figure.suptitle(title + small, color=INK, fontsize=13, x=0.01, ha="left")
     return {"projection": figure}
 
 
@@ -64,7 +64,7 @@ def _logarithmic(axis: Any, steps: tuple[float, ...] = (1.0,)) -> None:
 def _outer(panel: Any) -> None:
     _logarithmic(panel.xaxis, (1.0, 2.0, 5.0))
     panel.set_xlabel("outer iterations k")
-    _plain(panel)
+    quiet(panel)
 
 
 def _lines(document: Document, name: str) -> list[Run]:
@@ -115,9 +115,9 @@ def _certificates(panel: Any, run: Run) -> None:
     outcome = run.outcome
     k = outcome["k"]
     panel.plot(k, outcome["wanted"], color="#BBBBBB", linewidth=5.0, label="asked for, δ ∝ 1/k")
-    panel.plot(k, outcome["gap"], color=_COLOURS[0], linewidth=2.0, label="certified gap g")
+    panel.plot(k, outcome["gap"], color=COLOURS[0], linewidth=2.0, label="certified gap g")
     panel.plot(
-        k, outcome["distance2"], color=_COLOURS[3], linestyle="--", linewidth=1.8, label="true ‖P̃ − P‖² (must be ≤ g)"
+        k, outcome["distance2"], color=COLOURS[3], linestyle="--", linewidth=1.8, label="true ‖P̃ − P‖² (must be ≤ g)"
     )
     panel.set_ylabel("squared distance")
     _logarithmic(panel.yaxis)
@@ -130,7 +130,7 @@ def _sizes(panel: Any, runs: list[Run]) -> None:
     place = np.arange(len(runs))
     for name, words, colour, marker in (
         ("seconds_exact", "full decomposition", "#999999", "s"),
-        ("seconds", "rank-one steps and certificate", _COLOURS[0], "o"),
+        ("seconds", "rank-one steps and certificate", COLOURS[0], "o"),
     ):
         taken = [run.outcome[name][-1] / run.outcome["projections"] for run in runs]
         panel.plot(place, taken, color=colour, marker=marker, linewidth=2.0, label=words)
@@ -139,4 +139,4 @@ def _sizes(panel: Any, runs: list[Run]) -> None:
     panel.set_xlabel("corner of the ratings (ℓ1, first 10 projections)")
     panel.set_ylabel("processor seconds per projection")
     panel.legend(frameon=False, fontsize=10, loc="upper left")
-    _plain(panel)
+    quiet(panel)
