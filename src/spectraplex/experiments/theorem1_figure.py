@@ -11,7 +11,7 @@ from .. import plots
 from .document import Document
 from .theorem1_fit import Curves, Setting, bounds, curves, settings
 
-_BLUE, _ORANGE, _, _RED, _GREEN, _PINK = plots._COLOURS[:6]
+_BLUE, _ORANGE, _, _RED, _GREEN, _PINK = plots.COLOURS[:6]
 #: method → label, colour, dashes.
 METHODS: dict[str, tuple[str, str, Any]] = {
     "ror": ("ROR-CG (Algorithm 2 as printed), mean and 5–95 % of seeds", _RED, "-"),
@@ -52,7 +52,7 @@ def errors(document: Document) -> Any:
                 low, high = np.quantile(found.errors, [0.05, 0.95], axis=0)
                 panel.fill_between(found.steps, _seen(low), _seen(high), color=colour, alpha=0.18, linewidth=0)
             _line(panel, found, label=label, color=colour, linestyle=dashes, linewidth=2.0)
-        panel.set_title(setting.label, fontsize=9, color=plots._INK)
+        panel.set_title(setting.label, fontsize=9, color=plots.INK)
         _axes(panel)
         panel.set_ylim(_LOWEST, 30.0)
     for panel in panels[-1]:
@@ -80,7 +80,7 @@ def accuracy(document: Document) -> Any:
                 panel.plot(found.steps, first, color="#777777", linewidth=1.2, label=_BOUNDS[0][0])
             _line(panel, found, label=label, color=colour, linestyle=dashes, linewidth=2.0)
         what = "every error as large as allowed" if oracle == "worst" else "the library's search"
-        panel.set_title(f"{what}\n{setting.label}, d = {setting.d}", fontsize=10, color=plots._INK)
+        panel.set_title(f"{what}\n{setting.label}, d = {setting.d}", fontsize=10, color=plots.INK)
         panel.set_xlabel("steps t")
         _axes(panel)
         panel.set_ylim(1e-8, 10.0)
