@@ -67,7 +67,7 @@ _METHODS: dict[str, Any] = {
 def tasks(quick: bool) -> list[Task]:
     """Schedules (with one method), methods (with one schedule) and sizes, on both problems where it says something."""
     where = source("quick" if quick else "100k")
-    outer, ratings_set = (8, "quick") if quick else (200, "100k")
+    outer, ratings_set = (8, "quick") if quick else (100, "100k")
     problems: dict[str, dict[str, Any]] = {
         "l1": {"problem": "l1", "where": where, "set": ratings_set, "size": 40 if quick else 250, "radius": 100.0},
         "hinge": {"problem": "hinge", "where": DIGITS, "set": "digits", "size": 200 if quick else 2000, "radius": 4.0},
@@ -85,7 +85,7 @@ def tasks(quick: bool) -> list[Task]:
         smooth = {"mu": 0.05, "relative_gap": 1e-3} if quick else {"mu": 0.002, "relative_gap": 1e-5}
         found.append(Task(f"{name} bracket", problems[name] | {"kind": "bracket", "max_steps": 1000} | smooth, 3.0))
         add("exact", 2.0, name, study="schedules", schedule="exact")
-        for seed in range(1 if quick else 3):
+        for seed in range(1 if quick else 2):
             add(f"derived, seed {seed}", 20.0, name, study="schedules", seed=seed)
         if not quick:
             add("derived, κ = 1", 8.0, name, study="schedules", kappa=1.0)
