@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spectraplex.experiments import data, document, figure1, figure1_read, figure1_report, runner
+from spectraplex.experiments import data, document, figure1, figure1_read, figure1_report, runner, steps_report
 from spectraplex.experiments.__main__ import main
 from spectraplex.experiments.claims import Claim, missed
 from spectraplex.experiments.document import Document, Run, read
@@ -128,7 +128,7 @@ def test_the_miniature_from_command_to_page(tmp_path, capsys):
     # again: everything is kept, nothing is computed, the same document
     before = (out / "figure1.json").read_bytes()
     assert main(["figure1", "--quick", "--out", str(out)]) == 0
-    assert "129 finished runs are kept, 0 to go" in capsys.readouterr().err
+    assert "126 finished runs are kept, 0 to go" in capsys.readouterr().err
     assert (out / "figure1.json").read_bytes() == before
 
 
@@ -146,8 +146,6 @@ def _made_up(last, source=data.REAL):
             outcome = {"values": values, "products": plain, "seconds": plain, "atoms": plain, "gap": end - 10.0}
             settings = {"kind": "curve", **setting, "method": method, "seed": seed, "steps": 300}
             runs.append(Run(f"{method} {seed}", settings, outcome))
-    cost = {"steps": [1], "atoms": [1], "cg": [1.0], "ror": [1.1], "ror-greedy": [1.4]}
-    runs.append(Run("x cost of a step", {"kind": "cost", **setting}, cost))
     return Document("figure1", False, {}, {}, tuple(runs))
 
 
@@ -165,15 +163,25 @@ def test_check_exits_with_1_on_a_miss_and_0_when_all_hold(tmp_path, capsys):
         True,
         True,
     ]
-    assert [claim.holds for claim in figure1_report.claims(_made_up(good, data.GENERATED))][:2] == [None, None]
+    assert [claim.holds for claim in figure1_report.claims(_made_up(good, data.GENERATED))] == [None, None]
 
 
 def test_a_slow_step_is_a_miss():
-    made = _made_up({"cg": 60.0, "away": 70.0, "ror-adaptive": 11.9})
-    slow = replace(made.runs[-1], outcome=made.runs[-1].outcome | {"ror-greedy": [1.6]})
-    claims = figure1_report.claims(replace(made, runs=(*made.runs[:-1], slow)))
-    assert [claim.holds for claim in claims] == [True, True, True, False]
-    assert missed(claims) == [claims[-1]]
+    outcome = {"steps": [1, 2], "atoms": [1, 2], "cg": [1.0, 1.0], "ror": [1.3, 1.0], "ror-greedy": [1.4, 1.7]}
+    run = Run("100k 2500", {"data": "100k", "source": data.REAL, "radius": 2500.0}, outcome)
+    claims = steps_report.claims(Document("steps", False, {}, {}, (run,)))
+    assert [claim.holds for claim in claims] == [True, False]
+    assert missed(claims) == [claims[1]]
+    assert [claim.holds for claim in steps_report.claims(Document("steps", True, {}, {}, (run,)))] == [None, None]
+
+
+def test_steps_are_timed_from_one_point_at_one_accuracy(tmp_path, capsys):
+    assert main(["steps", "--quick", "--out", str(tmp_path), "--workers", "1"]) == 0
+    assert "essentially identical" in capsys.readouterr().out
+    (run,) = read(tmp_path / "steps.json").runs
+    assert all(len(run.outcome[name]) == 2 and min(run.outcome[name]) > 0 for name in ("cg", "ror", "ror-greedy"))
+    assert min(run.outcome["accuracy"]) > 0
+    assert (tmp_path / "steps.pdf").exists() and len((tmp_path / "steps.csv").read_text().splitlines()) == 3
 
 
 def test_statements_of_the_paper_are_never_misses():
