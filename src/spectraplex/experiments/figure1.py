@@ -42,11 +42,11 @@ HYBRID_PRODUCTS = 4000.0
 def tasks(quick: bool = False) -> list[Task]:
     """Every curve, and a reference for every setting."""
     found: list[Task] = []
-    sets = {"quick": (120.0, 60.0, 30.0)} if quick else RADII
-    steps, seeds = (20, 2) if quick else (STEPS, SEEDS)
+    sets = {"quick": (60.0, 30.0)} if quick else RADII
+    steps, seeds, readings = (20, 2, READINGS[1:]) if quick else (STEPS, SEEDS, READINGS)
     for name, radii in sets.items():
         where, size = data.source(name), 8.0 if name == "1m" else 1.0
-        for reading, radius in zip(READINGS, radii, strict=True):
+        for reading, radius in zip(readings, radii, strict=True):
             for centred in (False, True):
                 setting = {"data": name, "source": where, "radius": radius, "reading": reading, "centred": centred}
                 label = f"{name} {radius:g}{' centred' if centred else ''}"
