@@ -131,13 +131,16 @@ class Certified:
         self.point = point
         if record.step < self._next:
             return True
-        gap = self.look()
-        ahead = min(1.0, max(0.1, 0.5 * (gap / self.wanted - 1.0)))
+        seen = self.look()
+        ahead = min(1.0, max(0.1, 0.5 * (seen / self.wanted - 1.0)))
         self._next = record.step + max(1, int(ahead * record.step))
-        return bool(gap > self.wanted)
+        return bool(self.gap > self.wanted)
 
     def look(self, hopeless: float = np.inf) -> float:
-        """At least max ⟨X − Y, X − U⟩ at the last point; tight to ``hopeless`` where that exceeds what is wanted."""
+        """Certify the gap of the last point and return its estimate, which lies below.
+
+        A gap that cannot be small enough any more is bounded to within ``hopeless`` only.
+        """
         assert self.point is not None
         lifted, slope = self.problem.lifted, self.point.slope
         here = lifted.pair(slope, self.point.image)
@@ -150,7 +153,7 @@ class Certified:
         self.gap = max(here + top.value, 0.0)
         self.products += top.products
         self.looks += 1
-        return max(here + top.estimate, 0.0) if self.gap > self.wanted else self.gap
+        return here + top.estimate
 
 
 def by_rank_one_steps(
