@@ -50,10 +50,8 @@ def choose(
 
     ``told`` hears of every radius and its score.
     """
-    count = len(seen)
-    held = min(max(1, round(share * count)), count - 1)
-    order = np.random.default_rng([seed, 3]).permutation(count)
-    train, valid = seen.part(np.sort(order[held:])), seen.part(np.sort(order[:held]))
+    aside = kept_aside(seen, share, seed)
+    train, valid = seen.part(~aside), seen.part(aside)
     if not len(train) or not len(valid):
         return Choice(1.0, _table([]), None)
     offset = recipe.offset(train)
@@ -67,6 +65,19 @@ def choose(
     best = walk.best
     walk.points.sort(key=lambda point: point.radius)
     return Choice(best.radius, _table(walk.points), best.solution.X)
+
+
+def kept_aside(seen: Observations, share: float, seed: int) -> Array:
+    """Which observations are kept aside: a share of the *pairs*, in the order of their labels.
+
+    So neither the order of the data nor whether a pair comes twice or has weight two makes a difference.
+    """
+    _, pair = np.unique(seen.rows * seen.shape[1] + seen.cols, return_inverse=True)
+    count = int(pair.max()) + 1
+    held = min(max(1, round(share * count)), count - 1)
+    chosen = np.zeros(count, bool)
+    chosen[np.random.default_rng([seed, 3]).permutation(count)[:held]] = True
+    return np.asarray(chosen[pair.reshape(-1)])
 
 
 def first_radius(objective: Intercepts) -> float:

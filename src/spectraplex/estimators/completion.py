@@ -36,7 +36,7 @@ class _EitherWay:
         return self.function.__get__(owner() if instance is None else instance, owner)
 
 
-class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]
+class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     """Predict the missing entries of a table from the observed ones; give it pairs of labels and values.
 
     value of (row, column) ≈ offset + row intercept + column intercept + entry of a low-rank part, whose nuclear norm is
@@ -115,19 +115,19 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
     # --------------------------------------------------------------------------------------------------- fitting
 
     @with_callbacks
-    def fit(self, pairs: Any, values: Any = None, sample_weight: Any = None) -> MatrixCompletion:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
         """Fit to values at pairs of labels.
 
         Parameters
         ----------
-        pairs : (n, 2): row label and column label, as an array, a list of pairs, or a data frame with two columns.
+        X : (n, 2): row label and column label, as an array, a list of pairs, or a data frame with two columns.
             A pair may come more than once, and then counts as often.
-        values : n numbers.
+        y : n numbers, the values of the pairs.
         sample_weight : n numbers ≥ 0; zero leaves an observation out.
         """
-        self._check_values(values)
-        first, second, names = pair_columns(pairs)
-        return self._fit_columns(first, second, values, sample_weight, names)
+        self._check_values(y, sample_weight)
+        first, second, names = pair_columns(X)
+        return self._fit_columns(first, second, y, sample_weight, names)
 
     @_EitherWay
     def from_frame(
@@ -161,13 +161,13 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
         return self._fit_observations(Observations(rows, cols, values, None, shape), labels, None)
 
     @with_callbacks
-    def partial_fit(self, pairs: Any, values: Any = None, sample_weight: Any = None) -> MatrixCompletion:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
         """Add observations and go on from the last fit, with its radius; the first call is a ``fit``."""
-        self._check_values(values)
-        first, second, names = pair_columns(pairs, getattr(self, "feature_names_in_", None))
+        self._check_values(y, sample_weight)
+        first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
         if not hasattr(self, "U_"):
-            return self._fit_columns(first, second, values, sample_weight, names)
-        first, second, numbers, weights = self._checked(first, second, values, sample_weight)
+            return self._fit_columns(first, second, y, sample_weight, names)
+        first, second, numbers, weights = self._checked(first, second, y, sample_weight)
         labels = (self.row_labels_.joined(first), self.column_labels_.joined(second))
         new = Observations(
             labels[0].codes(first, OWNER, "row labels"),
@@ -179,12 +179,15 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
         start = grown(Rectangular(self.U_, self.s_, self.V_), new.shape)
         return self._fit_observations(self.observations_.joined(new), labels, names, (self.radius_, start))
 
-    def _check_values(self, values: Any) -> None:
-        if values is None:
+    def _check_values(self, y: Any, sample_weight: Any) -> None:
+        if y is None:
             raise ValueError(
                 f"{OWNER}: requires y to be passed, but the target y is None: fit(pairs, values) needs a value for "
                 "every pair."
             )
+        weights = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
+        if weights.size and not np.any(weights):
+            raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
 
     def _checked(self, first: Array, second: Array, values: Any, sample_weight: Any) -> tuple[Array, Array, Array, Any]:
         """Labels, values and weights of one length, without observations of weight zero."""
@@ -199,8 +202,6 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
         weights = parameters.checked_weights(sample_weight, y.size)
         if weights is not None and not (weights > 0).all():
             kept = weights > 0
-            if not kept.any():
-                raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
             first, second, y, weights = first[kept], second[kept], y[kept], weights[kept]
         return first, second, y, weights
 
@@ -221,7 +222,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
         names: list[str] | None,
         known: tuple[float, Rectangular] | None = None,
     ) -> MatrixCompletion:
-        recipe, radius = parameters.recipe_of(self), parameters.radius_of(self)
+        recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
@@ -229,8 +230,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
             start = None
             path = serving.no_path()
             if known is not None:
-                radius, start = known
-                path = self.path_
+                (radius, start), path = known, getattr(self, "path_", path)
             elif radius is None:
                 choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored)
                 radius, path, start = choice.radius, choice.path, choice.start
@@ -240,8 +240,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
             found = solved(objective, radius, stop, start=start, seed=self._seed, observers=told.observers)
         self.radius_, self.path_, self.observations_ = radius, path, seen
         self.row_labels_, self.column_labels_ = labels
-        ones = (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
-        self.row_scales_, self.column_scales_ = ones if objective.scales is None else objective.scales
+        scales = objective.scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
+        self.row_scales_: Array = scales[0]
+        self.column_scales_: Array = scales[1]
         self._keep(found, names)
         if found.status is Status.STEP_LIMIT:
             warnings.warn(
@@ -266,10 +267,10 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator): 
 
     # ------------------------------------------------------------------------------------------------- answering
 
-    def predict(self, pairs: Any) -> Array:
+    def predict(self, X: Any) -> Array:
         """The predicted value of every pair; unseen rows and columns fall back to offset and intercepts."""
         check_is_fitted(self, "U_")
-        rows, cols = self._codes(pairs)
+        rows, cols = self._codes(X)
         return serving.linked(self, serving.linear(self, rows, cols))
 
     def _codes(self, pairs: Any) -> tuple[Array, Array]:

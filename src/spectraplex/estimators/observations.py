@@ -42,6 +42,24 @@ class Observations:
         rows, cols, values = (np.concatenate(pair) for pair in pairs)
         return Observations(rows, cols, values, weights, shape)
 
+    def tidy(self) -> Observations:
+        """In the order of the table, with the same observation twice as one of double weight.
+
+        So a fit does not depend, not even in its last digit, on the order of the data, nor on whether an observation
+        came twice or with weight two.
+        """
+        key = self.rows * self.shape[1] + self.cols
+        order = np.argsort(key, kind="stable")
+        if not (np.diff(key[order]) == 0).any():
+            return self.part(order)
+        order = np.lexsort((self.values, key))
+        new = np.ones(order.size, bool)
+        new[1:] = (np.diff(key[order]) != 0) | (np.diff(self.values[order]) != 0)
+        weights = np.bincount(np.cumsum(new) - 1, None if self.weights is None else self.weights[order]).astype(float)
+        first = order[new]
+        kept = None if (weights == 1.0).all() else weights
+        return Observations(self.rows[first], self.cols[first], self.values[first], kept, self.shape)
+
     def counts(self) -> tuple[Array, Array]:
         """Observations (or their weights) in every row and in every column."""
         return np.bincount(self.rows, self.weights, self.shape[0]), np.bincount(self.cols, self.weights, self.shape[1])
@@ -58,12 +76,12 @@ def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str]
         )
     frame = as_frame(pairs)
     if frame is not None:
-        columns = [str(name) for name in frame.columns]
-        wanted = columns
-        if names is not None and columns != list(names) and set(names) <= set(columns):
+        wanted = list(frame.columns)
+        if names is not None and wanted != list(names) and set(names) <= set(wanted):
             wanted = list(names)
-        _two(len(wanted))
-        return *(frame_column(frame, name) for name in wanted), wanted  # type: ignore[return-value]
+        _two(len(wanted), len(frame))
+        called = wanted if all(isinstance(name, str) for name in wanted) else None
+        return frame_column(frame, wanted[0]), frame_column(frame, wanted[1]), called
     if isinstance(pairs, list | tuple):  # one column at a time: NumPy would make strings or floats of both
         try:
             first, second = zip(*pairs, strict=True) if len(pairs) else ((), ())
@@ -82,14 +100,18 @@ def _array_columns(array: Array) -> tuple[Array, Array]:
     if array.shape[0] == 0 or array.shape[1] == 0:
         empty = "sample(s)" if array.shape[0] == 0 else "feature(s)"
         raise ValueError(f"{OWNER}: 0 {empty} (shape={array.shape}) while a minimum of 1 is required: nothing to do.")
-    _two(array.shape[1])
+    for name, column in (("row labels", array[:, 0]), ("column labels", array[:, -1])):
+        if column.dtype.kind in "fc":
+            as_column(column, OWNER, name)  # what is no label at all is told before how many there are
+    _two(array.shape[1], array.shape[0])
     return as_column(array[:, 0], OWNER, "row labels"), as_column(array[:, 1], OWNER, "column labels")
 
 
-def _two(count: int) -> None:
-    if count != 2:
+def _two(features: int, samples: int) -> None:
+    if features != 2:
         raise ValueError(
-            f"X has {count} features, but {OWNER} is expecting 2 features as input: row label and column label."
+            f"X has {features} features, but {OWNER} is expecting 2 features as input: row label and column label "
+            f"(n_samples={samples}, n_features={features})."
         )
 
 
@@ -105,11 +127,11 @@ def as_frame(data: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def frame_column(frame: Any, name: str) -> Array:
+def frame_column(frame: Any, name: Any) -> Array:
     """A column of labels; strings stay strings, ids stay whole, and missing ones are refused."""
     if name not in frame.columns:
         raise ValueError(f"{OWNER}: the frame has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
-    series = frame[name]
+    series = frame.get_column(name)
     holes = int(series.null_count())
     if holes:
         place = int(np.argmax(np.asarray(series.is_null().to_numpy(), bool)))

@@ -36,7 +36,8 @@ class Recipe:
     exponent: float
 
     def losses(self) -> Loss:
-        return {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}[self.loss]
+        known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
+        return known[self.loss]
 
     def scale(self, counts: Array, mean: float) -> Array:
         """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""

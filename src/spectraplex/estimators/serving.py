@@ -117,7 +117,7 @@ def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array 
             place = int(np.argmax(codes < 0))
             raise ValueError(f"{OWNER}: the {side} label at pairs[{place}] was not in the fit: these are other data.")
     recipe = recipe_of(model)
-    seen = Observations(rows, cols, values, weights, (len(model.row_labels_), len(model.column_labels_)))
+    seen = Observations(rows, cols, values, weights, (len(model.row_labels_), len(model.column_labels_))).tidy()
     objective = recipe.objective(in_signs(seen) if recipe.loss == "logistic" else seen, model.offset_)
     return Problem(objective, NuclearBall(objective.shape, model.radius_))
 

@@ -70,7 +70,7 @@ class Intercepts:
     ) -> None:
         self.shape, self.loss, self.offset, self.ridges = shape, loss, offset, ridges
         key = rows.astype(np.int64) * shape[1] + cols
-        order = np.argsort(key, kind="stable")
+        order = np.arange(key.size) if (np.diff(key) >= 0).all() else np.argsort(key, kind="stable")
         key = key[order]
         fresh = np.ones(key.size, bool)
         fresh[1:] = key[1:] != key[:-1]
