@@ -12,12 +12,13 @@ import numpy as np
 from ..arrays import Array
 from ..eigen import leading
 from ..factors import Rectangular
+from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..penalized import unit_ball, zero_image
 from ..solve import Observer
 from ..stop import Stop
 from .observations import Observations
-from .recipe import Recipe, Solution, solved
+from .recipe import Recipe, Solution, plainly, solved
 
 _GROWTH = 1.5  # from one radius to the next
 _STEPS, _COLD = (
@@ -80,12 +81,12 @@ def kept_aside(seen: Observations, share: float, seed: int) -> Array:
     return np.asarray(chosen[pair.reshape(-1)])
 
 
-def first_radius(objective: Intercepts) -> float:
+def first_radius(objective: Intercepts | Implicit) -> float:
     """The best multiple of the leading singular pair of the gradient at zero, alone: where something begins."""
     zero = zero_image(objective)
     slope = objective.evaluate(zero)[1]
     lifted = unit_ball(objective, False).lifted
-    if not np.abs(slope).max(initial=0.0) > 1e-12 * (np.abs(objective.values).max(initial=0.0) + 1e-300):
+    if not np.abs(slope).max(initial=0.0) > 1e-12 * (np.abs(plainly(objective).values).max(initial=0.0) + 1e-300):
         return 0.0
     asked: dict[str, Any] = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
     vector = leading(lifted.pull(slope), **asked).vectors[:, :1]
@@ -107,7 +108,7 @@ class _Walk:
     def __init__(
         self,
         recipe: Recipe,
-        objective: Intercepts,
+        objective: Intercepts | Implicit,
         valid: Observations,
         seed: int,
         observers: Sequence[Observer],
@@ -171,8 +172,8 @@ class _Walk:
 
     def score(self, solution: Solution) -> float:
         """Mean loss on what was kept aside; its root mean square for the squared loss."""
-        valid, objective = self.valid, self.objective
-        z = solution.X.entries(valid.rows, valid.cols)
+        valid, objective = self.valid, plainly(self.objective)
+        z = Rectangular(solution.profiles, solution.X.s, solution.X.V).entries(valid.rows, valid.cols)
         if objective.scales is not None:
             z = z * objective.scales[0][valid.rows] * objective.scales[1][valid.cols]
         z = z + objective.offset + solution.rows[valid.rows] + solution.cols[valid.cols]

@@ -21,7 +21,7 @@ from .choose import choose
 from .labels import Labels, distinct
 from .observations import OWNER, Observations, as_frame, frame_column, frame_numbers, matrix_entries, pair_columns
 from .progress import CallbackSupport, Told, with_callbacks
-from .recipe import Solution, default_stop, grown, mean_count, solved
+from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
 
@@ -55,6 +55,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         pair is for rows and for columns.
     weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
         by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
+    implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
+        then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
+        since people choose what they rate; nothing is to be had where entries are missing by chance.
     clip : keep predictions within the range of the observed values.
     tolerance : the fit ends at a certified gap of this share of its value. Predictions do not gain from less.
     validation : the share of observations that ``radius="auto"`` keeps aside while it chooses.
@@ -70,7 +73,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     rank_ : rank of the low-rank part.
     row_labels_, column_labels_ : ``Labels``; ``.values`` are the labels themselves, in the order of the arrays below.
     offset_, row_intercepts_, column_intercepts_ : the intercepts.
-    U_, s_, V_ : the low-rank part as a singular value decomposition, before it is scaled.
+    U_, s_, V_ : the low-rank part as a singular value decomposition, before it is scaled. With ``implicit`` U_ has
+        lines for rows and, below them, lines for columns.
+    profiles_ : the left factors of the rows, what their columns contribute included; without ``implicit``, U_.
     row_scales_, column_scales_ : its scales; all one when ``weighting="plain"``.
     multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
     observations_ : the data as fitted, in the order of the labels.
@@ -94,6 +99,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         intercepts: bool = True,
         ridge: Any = (4.0, 2.0),
         weighting: Any = "frequency",
+        implicit: float = 0.0,
         clip: bool = True,
         tolerance: float = 0.02,
         validation: float = 0.1,
@@ -106,6 +112,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.intercepts = intercepts
         self.ridge = ridge
         self.weighting = weighting
+        self.implicit = implicit
         self.clip = clip
         self.tolerance = tolerance
         self.validation = validation
@@ -176,7 +183,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             weights,
             (len(labels[0]), len(labels[1])),
         )
-        start = grown(Rectangular(self.U_, self.s_, self.V_), new.shape)
+        start = grown(Rectangular(self.U_, self.s_, self.V_), self.shape_, new.shape)
         return self._fit_observations(self.observations_.joined(new), labels, names, (self.radius_, start))
 
     def _check_values(self, y: Any, sample_weight: Any) -> None:
@@ -240,7 +247,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             found = solved(objective, radius, stop, start=start, seed=self._seed, observers=told.observers)
         self.radius_, self.path_, self.observations_ = radius, path, seen
         self.row_labels_, self.column_labels_ = labels
-        scales = objective.scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
+        scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
         self.row_scales_: Array = scales[0]
         self.column_scales_: Array = scales[1]
         self._keep(found, names)
@@ -255,6 +262,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
 
     def _keep(self, found: Solution, names: list[str] | None) -> None:
         self.U_, self.s_, self.V_ = found.X.triple()
+        self.profiles_, self.shape_ = found.profiles, self.observations_.shape
         self.row_intercepts_, self.column_intercepts_ = found.rows, found.cols
         self.multiplier_, self.certificate_, self.history_ = found.multiplier, found.certificate, found.trace
         self.n_iter_, self.rank_ = max(1, found.steps), int(self.s_.size)

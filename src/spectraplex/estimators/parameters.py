@@ -44,7 +44,8 @@ def recipe_of(model: Any) -> Recipe:
         raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
     number(OWNER, "tolerance", model.tolerance, positive=True)
     whole(model.max_iter, "max_iter")
-    return Recipe(model.loss, number(OWNER, "delta", model.delta, positive=True), ridges, exponent)
+    delta, implicit = number(OWNER, "delta", model.delta, positive=True), number(OWNER, "implicit", model.implicit)
+    return Recipe(model.loss, delta, ridges, exponent, implicit)
 
 
 def radius_of(model: Any) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..certificate import Certificate
 from ..domains import NuclearBall
 from ..factors import Rectangular
 from ..fingerprint import factors_fingerprint
+from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..objectives.losses import Huber, Logistic, Loss, Squared
 from ..problem import Problem
@@ -34,6 +34,7 @@ class Recipe:
     delta: float
     ridges: tuple[float, float] | None
     exponent: float
+    implicit: float = 0.0
 
     def losses(self) -> Loss:
         known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
@@ -43,12 +44,12 @@ class Recipe:
         """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""
         return np.asarray(((1.0 - _SMOOTHING) * counts / mean + _SMOOTHING) ** -self.exponent)
 
-    def objective(self, seen: Observations, offset: float) -> Intercepts:
+    def objective(self, seen: Observations, offset: float) -> Intercepts | Implicit:
         scales = None
         if self.exponent > 0:
             rows, cols = seen.counts()
             scales = (self.scale(rows, mean_count(rows)), self.scale(cols, mean_count(cols)))
-        return Intercepts(
+        inside = Intercepts(
             seen.rows,
             seen.cols,
             seen.values,
@@ -59,6 +60,7 @@ class Recipe:
             ridges=self.ridges,
             scales=scales,
         )
+        return Implicit(inside, self.implicit) if self.implicit > 0 else inside
 
     def offset(self, seen: Observations) -> float:
         """The constant that fits best alone; zero without intercepts."""
@@ -91,9 +93,13 @@ def mean_count(counts: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solved problem: the low-rank part, the intercepts beside it, and what is certified of both together."""
+    """A solved problem: the low-rank part, the intercepts beside it, and what is certified of both together.
+
+    ``profiles`` are the left factors of the table's rows: X.U itself, or with what observed columns contribute.
+    """
 
     X: Rectangular
+    profiles: Array
     rows: Array
     cols: Array
     multiplier: float
@@ -104,7 +110,7 @@ class Solution:
 
 
 def solved(
-    objective: Intercepts,
+    objective: Intercepts | Implicit,
     radius: float,
     stop: Stop,
     *,
@@ -131,7 +137,8 @@ def solved(
     total = float(X.s.sum())
     multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
     steps = sum(record.kind != "start" for record in result.trace)
-    return Solution(X, found.rows, found.cols, multiplier, certificate, result.status, result.trace, steps)
+    profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
+    return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, result.status, result.trace, steps)
 
 
 def as_rectangular(result: Result) -> Rectangular:
@@ -139,16 +146,24 @@ def as_rectangular(result: Result) -> Rectangular:
     return result.X
 
 
-def default_stop(objective: Intercepts, tolerance: float, max_iter: int) -> Stop:
+def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
     """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts."""
-    zero = objective.evaluate(np.zeros(objective.values.size))[0]
+    zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
     return Stop(relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, 1e-12), max_steps=max_iter)
 
 
-def grown(X: Rectangular, shape: tuple[int, int]) -> Rectangular:
-    """The same matrix with rows and columns of zeros behind it."""
+def plainly(objective: Intercepts | Implicit) -> Intercepts:
+    """The objective of the table itself."""
+    return objective.inside if isinstance(objective, Implicit) else objective
 
-    def padded(block: Array, count: int) -> Any:
+
+def grown(X: Rectangular, before: tuple[int, int], shape: tuple[int, int]) -> Rectangular:
+    """The same matrix for a table with more rows and columns; what columns contribute to rows stays beside them."""
+
+    def padded(block: Array, count: int) -> Array:
         return np.concatenate([block, np.zeros((count - block.shape[0], block.shape[1]))])
 
-    return Rectangular(padded(X.U, shape[0]), X.s, padded(X.V, shape[1]))
+    U = padded(X.U[: before[0]], shape[0])
+    if X.U.shape[0] > before[0]:
+        U = np.concatenate([U, padded(X.U[before[0] :], shape[1])])
+    return Rectangular(U, X.s, padded(X.V, shape[1]))

@@ -26,7 +26,7 @@ def no_path() -> dict[str, Array]:
 
 def row_factors(model: Any) -> Array:
     """P with low-rank part PQᵀ."""
-    return model.row_scales_[:, None] * model.U_ * np.sqrt(model.s_)
+    return model.row_scales_[:, None] * model.profiles_ * np.sqrt(model.s_)
 
 
 def column_factors(model: Any) -> Array:
@@ -49,7 +49,7 @@ def linear(model: Any, rows: Array, cols: Array) -> Array:
     out[row] += model.row_intercepts_[rows[row]]
     out[col] += model.column_intercepts_[cols[col]]
     both = row & col
-    X = Rectangular(model.row_scales_[:, None] * model.U_, model.s_, model.column_scales_[:, None] * model.V_)
+    X = Rectangular(model.row_scales_[:, None] * model.profiles_, model.s_, model.column_scales_[:, None] * model.V_)
     out[both] += X.entries(rows[both], cols[both])
     return out
 
@@ -167,16 +167,20 @@ def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
     if recipe.exponent > 0:
         scales = recipe.scale(seen.counts()[0], model.row_mean_count_)
     factors, intercepts = np.zeros((count, model.s_.size)), np.zeros(count)
-    Q = column_factors(model)
+    Q, roots = column_factors(model), np.sqrt(model.s_)
     for row in range(count):
         here = rows == row
-        target = used.values[here]
-        base = model.offset_ + model.column_intercepts_[cols[here]]
-        factors[row], intercepts[row] = _one_row(model, recipe, scales[row] * Q[cols[here]], base, target)
+        mine = cols[here]
+        given = np.zeros(roots.size)
+        if recipe.implicit > 0 and mine.size:
+            given = recipe.implicit / np.sqrt(mine.size) * roots * model.U_[model.shape_[0] + mine].sum(axis=0)
+        near = scales[row] * Q[mine]
+        base = model.offset_ + model.column_intercepts_[mine] + near @ given
+        own, intercepts[row] = _one_row(model, recipe, near, base, used.values[here])
+        factors[row] = given + own
     more = copy.copy(model)
-    roots = np.sqrt(model.s_)
     more.row_labels_ = labels
-    more.U_ = np.concatenate([model.U_, factors / roots])
+    more.profiles_ = np.concatenate([model.profiles_, factors / roots])
     more.row_scales_ = np.concatenate([model.row_scales_, scales])
     more.row_intercepts_ = np.concatenate([model.row_intercepts_, intercepts])
     moved = Observations(rows + len(model.row_labels_), cols, values, None, (len(labels), seen.shape[1]))

@@ -15,7 +15,7 @@ from .labels import Labels
 from .observations import OWNER, Observations
 
 _FORMAT = 1
-_ARRAYS = ("U_", "s_", "V_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
+_ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
 _NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_")
 
 
@@ -43,6 +43,7 @@ class Stored:
             "parameters": {name: plain(value) for name, value in me.get_params().items()},
             "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
             "range": list(me.range_),
+            "shape": list(me.shape_),
             "counted": [me.row_labels_.counted, me.column_labels_.counted],
             "kinds": [str(kind) for kind in history["kind"]],
             "certificate": {name: plain(value) for name, value in asdict(me.certificate_).items()},
@@ -64,6 +65,7 @@ class Stored:
                 setattr(model, name, restored(document["numbers"][name]))
             low, high = document["range"]
             model.range_ = (float(low), float(high))
+            model.shape_ = tuple(int(size) for size in document["shape"])
             row, column = document["counted"]
             model.row_labels_ = Labels.unpacked(np.asarray(arrays["row_labels"]), bool(row))
             model.column_labels_ = Labels.unpacked(np.asarray(arrays["column_labels"]), bool(column))
