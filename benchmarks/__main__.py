@@ -19,13 +19,15 @@ NAMES = (
     "scaling",
     "memory",
     "large",
+    "ratings",
 )
+ASKED = ("ratings_1m",)  # too long for everybody: only by name
 
 
 def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in NAMES]
+    unknown = [name for name in names if name not in NAMES + ASKED]
     if unknown:
-        print(f"Unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES)}.", file=sys.stderr)
+        print(f"Unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES + ASKED)}.", file=sys.stderr)
         return 2
     for name in names or NAMES:
         began = time.perf_counter()

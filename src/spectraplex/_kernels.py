@@ -36,6 +36,25 @@ def multiply_vector(low, high, indptr, indices, data, v, out):  # type: ignore[n
 
 
 @compiled
+def add_vector(low, high, indptr, indices, v, out):  # type: ignore[no-untyped-def]
+    """out[r] = Σ_c v[c] over the observed positions: a product with ones, which need not be read."""
+    for row in range(low, high):
+        total = 0.0
+        for entry in range(indptr[row], indptr[row + np.uint64(1)]):
+            total += v[indices[entry]]
+        out[row] = total
+
+
+@compiled
+def spread_sums(low, high, indptr, indices, b, c, z, out):  # type: ignore[no-untyped-def]
+    """out[e] = z[e] + b[r] + c[k] at every stored entry e = (r, k)."""
+    for row in range(low, high):
+        left = b[row]
+        for entry in range(indptr[row], indptr[row + np.uint64(1)]):
+            out[entry] = z[entry] + (left + c[indices[entry]])
+
+
+@compiled
 def _accumulate(first, last, indices, data, V, columns, total):  # type: ignore[no-untyped-def]
     """total[k] = Σ data[e] V[indices[e], k] over entries first … last − 1, four at a time: a quarter of the stores."""
     for k in range(columns):

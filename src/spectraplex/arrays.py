@@ -274,6 +274,22 @@ class Pattern:
             self.sweep(_kernels.sample_block, self.size * U.shape[1], U, s, V, out)
         return out
 
+    def add(self, v: Array) -> Array:
+        """The sparse matrix of ones at these positions times a real vector."""
+        from . import _kernels
+
+        out = np.empty(self.shape[0])
+        self.sweep(_kernels.add_vector, self.size, v, out)
+        return out
+
+    def spread(self, z: Array, b: Array, c: Array) -> Array:
+        """z + b[row] + c[column] at these positions."""
+        from . import _kernels
+
+        out = np.empty(self.size)
+        self.sweep(_kernels.spread_sums, self.size, b, c, z, out)
+        return out
+
     def scores(self, data: Array, P: Array, Q: Array, count: int) -> Array:
         """Re P[:, k]ᴴ S Q[:, k] for the first ``count`` columns of C-contiguous P and Q: one block product."""
         from . import _kernels

@@ -22,6 +22,7 @@ class Loss(Protocol):
     def curvature(self) -> float: ...
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]: ...
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve: ...
+    def second(self, z: Array, b: Array, weights: Array | None) -> Array: ...
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate: ...
 
 
@@ -49,6 +50,9 @@ class Squared:
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return Quadratic(*line_squared(z, b, weights, dz))
+
+    def second(self, z: Array, b: Array, weights: Array | None) -> Array:
+        return np.ones(z.size) if weights is None else weights
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
         """ℓ*(y) = Re ȳb + |y|²/(2w)."""
@@ -78,6 +82,10 @@ class Huber:
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return _smoothly(self, z, dz, b, weights)
 
+    def second(self, z: Array, b: Array, weights: Array | None) -> Array:
+        inside = (np.abs(z - b) <= self.delta).astype(float)
+        return inside if weights is None else weights * inside
+
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
         """ℓ*(y) = Re ȳb + |y|²/(2w) for |y| ≤ w·delta, infinite beyond: the squared one, cut off."""
         whole = Squared().conjugate(slope, b, weights)
@@ -103,6 +111,12 @@ class Logistic:
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return _smoothly(self, z, dz, b, weights)
+
+    def second(self, z: Array, b: Array, weights: Array | None) -> Array:
+        from scipy.special import expit
+
+        bend = expit(z) * expit(-z)
+        return bend if weights is None else weights * bend
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
         """ℓ*(y) = w(u ln u + (1 − u) ln(1 − u)) with u = −yb/w in [0, 1], infinite outside."""

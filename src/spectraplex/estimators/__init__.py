@@ -1,0 +1,5 @@
+"""The scikit-learn face."""
+
+from .completion import MatrixCompletion
+
+__all__ = ["MatrixCompletion"]

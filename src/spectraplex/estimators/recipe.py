@@ -1,0 +1,169 @@
+"""The model as a convex problem: which loss, which intercepts, which scales; and its solution with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Array, inner
+from ..certificate import Certificate
+from ..domains import NuclearBall
+from ..factors import Rectangular
+from ..fingerprint import factors_fingerprint
+from ..objectives.implicit import Implicit
+from ..objectives.intercepts import Intercepts
+from ..objectives.losses import Huber, Logistic, Loss, Squared
+from ..problem import Problem
+from ..result import Result
+from ..solve import Observer, solve
+from ..stop import Status, Stop
+from ..trace import Trace
+from .observations import Observations
+
+_SMOOTHING = 0.1  # share of the mean count that every row and column is given
+_SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the function is made of besides the data."""
+
+    loss: str
+    delta: float
+    ridges: tuple[float, float] | None
+    exponent: float
+    implicit: float = 0.0
+
+    def losses(self) -> Loss:
+        known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
+        return known[self.loss]
+
+    def scale(self, counts: Array, mean: float) -> Array:
+        """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""
+        return np.asarray(((1.0 - _SMOOTHING) * counts / mean + _SMOOTHING) ** -self.exponent)
+
+    def objective(self, seen: Observations, offset: float) -> Intercepts | Implicit:
+        scales = None
+        if self.exponent > 0:
+            rows, cols = seen.counts()
+            scales = (self.scale(rows, mean_count(rows)), self.scale(cols, mean_count(cols)))
+        inside = Intercepts(
+            seen.rows,
+            seen.cols,
+            seen.values,
+            seen.shape,
+            self.losses(),
+            weights=seen.weights,
+            offset=offset,
+            ridges=self.ridges,
+            scales=scales,
+        )
+        return Implicit(inside, self.implicit) if self.implicit > 0 else inside
+
+    def offset(self, seen: Observations) -> float:
+        """The constant that fits best alone; zero without intercepts."""
+        if self.ridges is None:
+            return 0.0
+        mean = float(np.average(seen.values, weights=seen.weights))
+        if self.loss == "squared":
+            return mean
+        if self.loss == "logistic":  # the log-odds of +1, of a table with one more of either
+            total = float(len(seen) if seen.weights is None else seen.weights.sum())
+            plus = 0.5 * (mean + 1.0) * total
+            return float(np.log((plus + 1.0) / (total - plus + 1.0)))
+        loss, here = self.losses(), mean
+        for _ in range(100):  # Newton's method on a convex function of one number, with curvature bounded above
+            z = np.full(len(seen), here)
+            slope = loss.evaluate(z, seen.values, seen.weights)[1].sum()
+            bend = loss.second(z, seen.values, seen.weights).sum()
+            step = slope / bend if bend > 0 else np.sign(slope) * self.delta
+            here -= step
+            if abs(step) <= 1e-12 * (abs(here) + self.delta):
+                break
+        return here
+
+
+def mean_count(counts: Array) -> float:
+    """Of the rows that have any observation."""
+    seen = counts[counts > 0]
+    return float(seen.mean()) if seen.size else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved problem: the low-rank part, the intercepts beside it, and what is certified of both together.
+
+    ``profiles`` are the left factors of the table's rows: X.U itself, or with what observed columns contribute.
+    """
+
+    X: Rectangular
+    profiles: Array
+    rows: Array
+    cols: Array
+    multiplier: float
+    certificate: Certificate
+    status: Status
+    trace: Trace
+    steps: int
+
+
+def solved(
+    objective: Intercepts | Implicit,
+    radius: float,
+    stop: Stop,
+    *,
+    start: Rectangular | None = None,
+    seed: int = 0,
+    observers: Sequence[Observer] = (),
+    certify: bool = True,
+) -> Solution:
+    """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition."""
+    problem = Problem(objective, NuclearBall(objective.shape, radius))
+    result = solve(problem, stop=stop, observers=observers, start=start, seed=seed, certify=certify)
+    U, s, V = as_rectangular(result).svd()
+    X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
+    image = objective.measure(*X.triple())
+    found = objective.inner(image)
+    bound = result.certificate.lower_bound
+    certificate = replace(
+        result.certificate,
+        value=found.value,
+        # the same bound for a matrix that is the same but for rounding: a little less, so that it can be verified
+        lower_bound=bound - 1e-9 * abs(found.value) if np.isfinite(bound) else bound,
+        factors=factors_fingerprint(X),
+    )
+    total = float(X.s.sum())
+    multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
+    steps = sum(record.kind != "start" for record in result.trace)
+    profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
+    return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, result.status, result.trace, steps)
+
+
+def as_rectangular(result: Result) -> Rectangular:
+    assert isinstance(result.X, Rectangular)
+    return result.X
+
+
+def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
+    """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts."""
+    zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
+    return Stop(relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, 1e-12), max_steps=max_iter)
+
+
+def plainly(objective: Intercepts | Implicit) -> Intercepts:
+    """The objective of the table itself."""
+    return objective.inside if isinstance(objective, Implicit) else objective
+
+
+def grown(X: Rectangular, before: tuple[int, int], shape: tuple[int, int]) -> Rectangular:
+    """The same matrix for a table with more rows and columns; what columns contribute to rows stays beside them."""
+
+    def padded(block: Array, count: int) -> Array:
+        return np.concatenate([block, np.zeros((count - block.shape[0], block.shape[1]))])
+
+    U = padded(X.U[: before[0]], shape[0])
+    if X.U.shape[0] > before[0]:
+        U = np.concatenate([U, padded(X.U[before[0] :], shape[1])])
+    return Rectangular(U, X.s, padded(X.V, shape[1]))

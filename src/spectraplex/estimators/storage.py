@@ -1,0 +1,113 @@
+"""A fitted model as plain arrays and a plain document, for a folder of npz and JSON; never a pickle."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..certificate import Certificate
+from ..trace import Record, Trace
+from .labels import Labels
+from .observations import OWNER, Observations
+
+_FORMAT = 1
+_ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
+_NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_", "status_")
+
+
+class Stored:
+    """``to_arrays`` and ``from_arrays`` for an estimator with the attributes named above."""
+
+    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Everything learned: arrays by name (no objects among them), and a document that JSON can hold.
+
+        The observations are among the arrays: ``recommend`` and ``partial_fit`` need them.
+        """
+        me: Any = self
+        arrays: dict[str, Array] = {name: getattr(me, name) for name in _ARRAYS}
+        seen: Observations = me.observations_
+        arrays |= {"rows": seen.rows, "cols": seen.cols, "values": seen.values}
+        if seen.weights is not None:
+            arrays["weights"] = seen.weights
+        arrays |= {"row_labels": me.row_labels_.packed(), "column_labels": me.column_labels_.packed()}
+        arrays |= {f"path.{name}": column for name, column in me.path_.items()}
+        history = me.history_.as_dict()
+        arrays |= {f"history.{name}": column for name, column in history.items() if name != "kind"}
+        document = {
+            "format": _FORMAT,
+            "estimator": OWNER,
+            "parameters": {name: plain(value) for name, value in me.get_params().items()},
+            "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
+            "range": list(me.range_),
+            "shape": list(me.shape_),
+            "counted": [me.row_labels_.counted, me.column_labels_.counted],
+            "kinds": [str(kind) for kind in history["kind"]],
+            "certificate": {name: plain(value) for name, value in asdict(me.certificate_).items()},
+            "feature_names": [str(name) for name in getattr(me, "feature_names_in_", ())],
+        }
+        return arrays, document
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array], document: dict[str, Any]) -> Any:
+        """The model that ``to_arrays`` wrote down."""
+        if document.get("format") != _FORMAT or document.get("estimator") != OWNER:
+            raise ValueError(f"{OWNER}: from_arrays was given no model of format {_FORMAT}.")
+        try:
+            parameters = {name: restored(value) for name, value in document["parameters"].items()}
+            model: Any = cls(**parameters)
+            for name in _ARRAYS:
+                setattr(model, name, np.asarray(arrays[name]))
+            for name in _NUMBERS:
+                setattr(model, name, restored(document["numbers"][name]))
+            low, high = document["range"]
+            model.range_ = (float(low), float(high))
+            model.shape_ = tuple(int(size) for size in document["shape"])
+            row, column = document["counted"]
+            model.row_labels_ = Labels.unpacked(np.asarray(arrays["row_labels"]), bool(row))
+            model.column_labels_ = Labels.unpacked(np.asarray(arrays["column_labels"]), bool(column))
+            shape = (len(model.row_labels_), len(model.column_labels_))
+            places = (np.asarray(arrays["rows"]), np.asarray(arrays["cols"]))
+            model.observations_ = Observations(*places, np.asarray(arrays["values"]), arrays.get("weights"), shape)
+            model.path_ = _named(arrays, "path.")
+            columns = _named(arrays, "history.") | {"kind": np.array(document["kinds"], object)}
+            rows = zip(*(columns[each.name].tolist() for each in fields(Record)), strict=True)
+            model.history_ = Trace([Record(*row) for row in rows])
+            model.certificate_ = Certificate(
+                **{name: restored(value) for name, value in document["certificate"].items()}
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{OWNER}: the stored model is damaged (missing or unknown entry: {error}).") from error
+        model.n_features_in_ = 2
+        if document.get("feature_names"):
+            model.feature_names_in_ = np.array(document["feature_names"], object)
+        return model
+
+
+def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+    found = {name.removeprefix(prefix): np.asarray(value) for name, value in arrays.items() if name.startswith(prefix)}
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON holds exactly: infinities as words, pairs as lists."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    if isinstance(value, tuple):
+        return {"pair": [plain(part) for part in value]}
+    if value is None or isinstance(value, str | int | float | bool | list):
+        return value
+    raise TypeError(f"{OWNER}: the setting {value!r} cannot be written down; give a plain number or word.")
+
+
+def restored(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"number"}:
+        return float(value["number"])
+    if isinstance(value, dict) and set(value) == {"pair"}:
+        return tuple(restored(part) for part in value["pair"])
+    return value
