@@ -19,6 +19,7 @@ NAMES = (
     "scaling",
     "memory",
     "large",
+    "imputation",
 )
 
 

@@ -11,7 +11,7 @@ nothing of scikit-learn, this room gets arrays that were checked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,12 @@ from .in_metric import InMetric
 from .moments import Moments, Neighbours, fold_in, learn, some
 
 NOISES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # in units of a column's variance, strongest shrinkage first
+_MIDDLE = 0.3
 _NEIGHBOURS = (20, 120)  # tried beside none: a close look and a wide one
-_COARSE = 0.03  # accuracy of the solutions that are only compared with each other, in standard deviations
-_ENTRIES = 60_000  # entries that a choice is made on: more would not change it
+_COARSE = 0.05  # accuracy of the solutions that are only compared with each other, in standard deviations
+_ENTRIES = 120_000  # entries that a choice is made on: more would not change it
 _JUDGED = 400  # held-out entries that a choice should rest on; more splits where one has fewer
-_SPLITS = 5
+_SPLITS = 3
 
 
 @dataclass(frozen=True)
@@ -189,44 +190,55 @@ def _choose(
     table = table[some(len(table), rng, max(200, _ENTRIES // table.shape[1]))]
     observed = int((~np.isnan(table)).sum())
     splits = int(np.clip(np.ceil(_JUDGED / max(1.0, settings.held * observed)), 1, _SPLITS))
-    counts = [settings.neighbours] if settings.neighbours is not None else [0]
+    counts = [0] if settings.neighbours is None else [settings.neighbours]
     if settings.neighbours is None:
         counts += sorted({min(count, len(table) // 2) for count in _NEIGHBOURS} - {0})
-    if not settings.learned:
-        counts = [0]
-    total: dict[tuple[int, float], list[Tried]] = {}
-    for split in range(splits):
-        hidden = _hide(table, settings.held, rng)
-        if not hidden.any():
-            continue
-        seen = np.where(hidden, np.nan, table)
-        first = _first(seen, settings.learned, rng)
-        for count in counts:
-            stage = _stage(seen, first, count, settings.learned, rng)
-            noises = NOISES if split == 0 else [noise for at, noise in total if at == count]
-            scores: list[float] = []
-            for noise in noises if settings.radius is None else [1.0]:
-                problem, start = _problem(seen, stage, noise, settings.radius)
-                result = _solve(problem, start, max(_COARSE, settings.tol), settings)
-                observe()
-                Z, _ = _parts(result, problem, stage.root)
-                score = float(np.mean((stage.base + Z - table)[hidden] ** 2))
-                radius = float(problem.domain.radius)  # type: ignore[attr-defined]
-                tried = Tried(count, noise, radius, score, rank_of(result.X), result.gap)
-                total.setdefault((count, noise), []).append(tried)
-                scores.append(score)
-                if split == 0 and len(scores) - np.argmin(scores) > 2:
-                    break  # twice worse than the best: smaller noises will not come back
-    if not total:
-        return (Tried(counts[0], 1.0, settings.radius or 0.0, 0.0, 0, 0.0),)
-    return tuple(
-        replace(
-            tries[0],
-            score=float(np.sqrt(np.mean([tried.score for tried in tries]))),
-            radius=float(np.mean([tried.radius for tried in tries])),
-        )
-        for tries in total.values()
-    )
+    masks = [hidden for _ in range(splits) if (hidden := _hide(table, settings.held, rng)).any()]
+    parts = [_Part(np.where(hidden, np.nan, table), hidden) for hidden in masks]
+    firsts = [_first(part.seen, settings.learned, rng) for part in parts]
+    path: list[Tried] = []
+    for count in counts:
+        pairs = zip(parts, firsts, strict=True)
+        stages = [_stage(part.seen, first, count, settings.learned, rng) for part, first in pairs]
+        found: dict[int, Tried] = {}
+        here = NOISES.index(_MIDDLE)
+        while parts:  # from the middle of the path to where the neighbours on both sides are worse
+            near = [here] if settings.radius is not None else [here, here + 1, here - 1]
+            for place in near:
+                if 0 <= place < len(NOISES) and place not in found:
+                    found[place] = _try(table, parts, stages, count, NOISES[place], settings)
+                    observe()
+            best = min(found, key=lambda place: found[place].score)
+            if best == here:
+                break
+            here = best
+        path += [found[place] for place in sorted(found)]
+    return tuple(path) or (Tried(counts[0], 1.0, settings.radius or 0.0, 0.0, 0, 0.0),)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A table with some of its entries hidden."""
+
+    seen: Array
+    hidden: Array
+
+
+def _try(
+    table: Array, parts: list[_Part], stages: list[Stage], count: int, noise: float, settings: Settings
+) -> Tried:
+    """One point of the path, on every split."""
+    squares, radii, gaps, rank = [], [], [], 0
+    for part, stage in zip(parts, stages, strict=True):
+        problem, start = _problem(part.seen, stage, noise, settings.radius)
+        result = _solve(problem, start, max(_COARSE, settings.tol), settings)
+        Z, _ = _parts(result, problem, stage.root)
+        squares.append((stage.base + Z - table)[part.hidden] ** 2)
+        radii.append(problem.domain.radius)  # type: ignore[attr-defined]
+        gaps.append(result.gap)
+        rank = max(rank, rank_of(result.X))
+    score = float(np.sqrt(np.mean(np.concatenate(squares))))
+    return Tried(count, noise, float(np.mean(radii)), score, rank, float(max(gaps)))
 
 
 def _hide(table: Array, share: float, rng: np.random.Generator) -> Array:
