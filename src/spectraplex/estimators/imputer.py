@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from ..arrays import EPS, Array
 from ..pathway import rank_of
 from ..threads import one_blas_thread
+from .asked import bounds, check, is_nan
 from .table import Model, Settings, fit
 
 try:  # scikit-learn ≥ 1.9
@@ -31,7 +31,7 @@ _WIDE = 300  # columns above which a covariance of all of them costs more than i
 _PATH = ("n_neighbors", "noise", "radius", "score", "rank", "gap")
 
 
-class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Fill the holes of a table by what its columns and its rows have in common.
 
     An entry is expected where the rows most like its own are (or at the mean of its column), and the rest is a matrix
@@ -115,7 +115,7 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> NuclearNormImputer:
         """Learn from a table with holes; ``y`` is not looked at."""
-        self._check_parameters()
+        check(self)
         table = self._table(X, reset=True)
         context = self._begin(X)
         missing = np.isnan(table)
@@ -134,7 +134,7 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self._kept = np.ones_like(empty) if self.keep_empty_features else ~empty
         self._holed = np.nonzero(missing.any(axis=0))[0]
         self._describe(table)
-        self._limits = self._bounds(table)
+        self._limits = bounds(self, table)
         self._learn(table, lambda: self._tell(context))
         if context is not None:
             context.call_on_fit_task_end(estimator=self, X=X, y=y)
@@ -149,7 +149,6 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if self._varying.sum() >= 2:
             wide = int(self._varying.sum()) > _WIDE
             learned = self.metric == "learned" or (self.metric == "auto" and not wide)
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state != 0 else 0
             settings = Settings(
                 radius=None if isinstance(self.radius, str) else float(self.radius),
                 neighbours=0 if not learned else None if isinstance(self.n_neighbors, str) else int(self.n_neighbors),
@@ -157,7 +156,7 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 tol=float(self.tol),
                 max_steps=int(self.max_iter),
                 held=float(self.validation_fraction),
-                seed=seed,
+                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             )
             with one_blas_thread:
                 fitted = fit(self._standardized(table), settings, observe)
@@ -222,79 +221,12 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------------------------------------- at the door
 
     def _table(self, X: Any, reset: bool) -> Array:
-        holes_are_nan = isinstance(self.missing_values, Real) and np.isnan(self.missing_values)
+        holes_are_nan = is_nan(self.missing_values)
         finite = "allow-nan" if holes_are_nan else True
-        table = validate_data(self, X, reset=reset, dtype=np.float64, copy=True, ensure_all_finite=finite)
+        table = validate_data(self, X, reset=reset, dtype=np.float64, order="C", copy=True, ensure_all_finite=finite)
         if not holes_are_nan:
             table[table == self.missing_values] = np.nan
         return np.asarray(table)
-
-    def _bounds(self, table: Array) -> tuple[Array, Array]:
-        """Least and largest value to fill in, for every column."""
-        observed = ~np.isnan(table).all(axis=0)
-        limits = []
-        for name, asked, worst, find in (
-            ("min_value", self.min_value, -np.inf, np.nanmin),
-            ("max_value", self.max_value, np.inf, np.nanmax),
-        ):
-            limit = np.full(table.shape[1], worst)
-            if isinstance(asked, str):
-                limit[observed] = find(table[:, observed], axis=0)
-            elif asked is not None:
-                given = np.asarray(asked, dtype=float)
-                if given.ndim > 1 or given.size not in (1, table.shape[1]) or np.isnan(given).any():
-                    raise ValueError(
-                        f"{type(self).__name__}: {name} must be a number, one for each of the {table.shape[1]} columns, "
-                        f"None or 'observed', got {asked!r}."
-                    )
-                limit[:] = given
-            limits.append(limit)
-        wrong = np.nonzero(limits[0] > limits[1])[0]
-        if wrong.size and not (isinstance(self.min_value, str) or isinstance(self.max_value, str)):
-            raise ValueError(
-                f"{type(self).__name__}: min_value {limits[0][wrong[0]]:g} is larger than max_value "
-                f"{limits[1][wrong[0]]:g} in column {wrong[0]}."
-            )
-        # a bound that was given counts before one that was observed
-        if isinstance(self.min_value, str):
-            return np.minimum(limits[0], limits[1]), limits[1]
-        return limits[0], np.maximum(limits[0], limits[1])
-
-    def _check_parameters(self) -> None:
-        owner = type(self).__name__
-
-        def real(value: Any) -> bool:
-            return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-        if not (isinstance(self.radius, str) and self.radius == "auto") and not (
-            real(self.radius) and 0 < self.radius < np.inf
-        ):
-            raise ValueError(f"{owner}: radius must be a positive number or 'auto', got {self.radius!r}.")
-        count = self.n_neighbors
-        if not (isinstance(count, str) and count == "auto") and not (
-            isinstance(count, Integral) and not isinstance(count, bool) and count >= 0
-        ):
-            raise ValueError(f"{owner}: n_neighbors must be a whole number ≥ 0 or 'auto', got {count!r}.")
-        if self.metric not in ("auto", "learned", "identity"):
-            raise ValueError(f"{owner}: metric must be 'auto', 'learned' or 'identity', got {self.metric!r}.")
-        if self.metric == "identity" and not isinstance(count, str) and count > 0:
-            raise ValueError(f"{owner}: neighbours need metric='learned'; say n_neighbors=0 with metric='identity'.")
-        if not real(self.missing_values):
-            raise ValueError(f"{owner}: missing_values must be NaN or a number, got {self.missing_values!r}.")
-        for name in ("min_value", "max_value"):
-            if isinstance(getattr(self, name), str) and getattr(self, name) != "observed":
-                raise ValueError(
-                    f"{owner}: {name} must be a number, one for each column, None or 'observed', "
-                    f"got {getattr(self, name)!r}."
-                )
-        if not (real(self.tol) and 0 < self.tol < np.inf):
-            raise ValueError(f"{owner}: tol must be a positive number, got {self.tol!r}.")
-        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
-            raise ValueError(f"{owner}: max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
-        if not (real(self.validation_fraction) and 0 < self.validation_fraction < 1):
-            raise ValueError(
-                f"{owner}: validation_fraction must lie between 0 and 1, got {self.validation_fraction!r}."
-            )
 
     # ---------------------------------------------------------------------------------------------------- progress
 
@@ -314,5 +246,5 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = isinstance(self.missing_values, Real) and bool(np.isnan(self.missing_values))
+        tags.input_tags.allow_nan = is_nan(self.missing_values)
         return tags

@@ -39,7 +39,7 @@ def conditional(table: Array, covariance: Array) -> tuple[Array, Array]:
     With Q the inverse covariance both need only the block of the missing: −Q_mm⁻¹Q_mo x_o and Q_mm⁻¹. Rows with
     equally many holes are solved together.
     """
-    n, p = table.shape
+    p = table.shape[1]
     missing = np.isnan(table)
     filled = np.where(missing, 0.0, table)
     precision = np.linalg.inv(covariance)
@@ -118,8 +118,8 @@ class Neighbours:
                 weights = np.where(np.isinf(reach), 1.0, 1.0 - found / reach)
             weights = np.where(usable, weights, 0.0) + 1e-9 * usable
             total = weights.sum(axis=1, keepdims=True)
-            weights = weights / np.where(total > 0.0, total, 1.0)
-            out[low : low + width] = np.einsum("ik,ikj->ij", weights, self.donors[near])
+            means = np.einsum("ik,ikj->ij", weights, self.donors[near]) / np.where(total > 0.0, total, 1.0)
+            out[low : low + width] = np.where(total > 0.0, means, self.moments.mean)
         out[np.isnan(table).all(axis=1)] = self.moments.mean
         return out
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..arrays import Array
-from ..domains import NuclearBall
+from ..domains import NuclearBall, size_of
 from ..factors import Rectangular
 from ..objectives.completion import Completion
 from ..pathway import rank_of
@@ -34,7 +34,7 @@ _NEIGHBOURS = (20, 120)  # tried beside none: a close look and a wide one
 _COARSE = 0.05  # accuracy of the solutions that are only compared with each other, in standard deviations
 _ENTRIES = 120_000  # entries that a choice is made on: more would not change it
 _JUDGED = 400  # held-out entries that a choice should rest on; more splits where one has fewer
-_SPLITS = 3
+_SPLITS, _SPLITS_SMALL = 3, 8  # most of them; the latter in tables of fewer than 300 entries
 
 
 @dataclass(frozen=True)
@@ -109,16 +109,15 @@ def fit(table: Array, settings: Settings, observe: Callable[[], Any] = lambda: N
     if settings.radius is None or neighbours is None:
         path = _choose(table, settings, rng, observe)
         best = min(path, key=lambda tried: tried.score)
-        noise, neighbours = best.noise, best.neighbours
+        noise, neighbours = best.noise if settings.radius is None else None, best.neighbours
     first = _first(table, settings.learned, rng)
     stage = _stage(table, first, neighbours, settings.learned, rng)
     problem, start = _problem(table, stage, noise, settings.radius)
     result = _solve(problem, start, settings.tol, settings)
     observe()
     Z, factor = _parts(result, problem, stage.root)
-    radius = problem.domain.radius  # type: ignore[attr-defined]
     model = Model(stage.near, stage.mean, factor)
-    return Fitted(model, stage.base + Z, problem, result, float(radius), neighbours, path)
+    return Fitted(model, stage.base + Z, problem, result, size_of(problem.domain), neighbours, path)
 
 
 def _first(table: Array, learned: bool, rng: np.random.Generator) -> Moments | None:
@@ -127,7 +126,8 @@ def _first(table: Array, learned: bool, rng: np.random.Generator) -> Moments | N
 
 def _stage(table: Array, first: Moments | None, neighbours: int, learned: bool, rng: np.random.Generator) -> Stage:
     if first is None:
-        mean = np.nan_to_num(np.nanmean(table, axis=0))
+        seen = ~np.isnan(table)
+        mean = np.where(seen, table, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
         return Stage(None, mean, None, np.broadcast_to(mean, table.shape), None)
     near, local, own = None, np.zeros(table.shape), first
     if neighbours:
@@ -140,13 +140,13 @@ def _stage(table: Array, first: Moments | None, neighbours: int, learned: bool, 
 
 
 def _problem(table: Array, stage: Stage, noise: float | None, radius: float | None) -> tuple[Problem, Rectangular]:
-    """The convex problem at a radius, or at the one that a noise means, and a start: the normal distribution's answer."""
+    """The convex problem at a radius, or the one that a noise means; and a start, the normal distribution's answer."""
     residual = table - stage.base
     rows, cols = np.nonzero(~np.isnan(residual))
     completion = Completion(rows, cols, residual[rows, cols], table.shape)
     share = 1.0 if noise is None else noise
     if stage.root is None:
-        Y, objective = np.nan_to_num(residual) / (1.0 + share), completion
+        Y, objective = np.nan_to_num(residual) / (1.0 + share), cast(Any, completion)
     else:
         z = fold_in(residual, stage.root / np.sqrt(share))
         Y, objective = np.linalg.solve(stage.root, z.T).T, InMetric(completion, stage.root)
@@ -161,7 +161,7 @@ def _problem(table: Array, stage: Stage, noise: float | None, radius: float | No
 
 
 def _solve(problem: Problem, start: Rectangular, tol: float, settings: Settings) -> Result:
-    """To a gap that keeps the fitted entries within ``tol`` of the minimiser's, in the mean square: ½‖z − z*‖² ≤ gap."""
+    """To a gap that keeps the fitted entries within ``tol`` of the minimiser's, in mean square: ½‖z − z*‖² ≤ gap."""
     objective = problem.objective
     count = getattr(objective, "completion", objective).values.size
     stop = Stop(gap=0.5 * tol**2 * count, max_steps=settings.max_steps)
@@ -189,10 +189,12 @@ def _choose(
     """Hide some observed entries, walk the path without them, see how well they are predicted; a few times if few."""
     table = table[some(len(table), rng, max(200, _ENTRIES // table.shape[1]))]
     observed = int((~np.isnan(table)).sum())
-    splits = int(np.clip(np.ceil(_JUDGED / max(1.0, settings.held * observed)), 1, _SPLITS))
+    most = _SPLITS if observed >= 300 else _SPLITS_SMALL
+    splits = int(np.clip(np.ceil(_JUDGED / max(1.0, settings.held * observed)), 1, most))
     counts = [0] if settings.neighbours is None else [settings.neighbours]
     if settings.neighbours is None:
-        counts += sorted({min(count, len(table) // 2) for count in _NEIGHBOURS} - {0})
+        half = len(table) // 2
+        counts += [count for count in _NEIGHBOURS if count <= half] or [half] * (half > 0)
     masks = [hidden for _ in range(splits) if (hidden := _hide(table, settings.held, rng)).any()]
     parts = [_Part(np.where(hidden, np.nan, table), hidden) for hidden in masks]
     firsts = [_first(part.seen, settings.learned, rng) for part in parts]
@@ -224,9 +226,7 @@ class _Part:
     hidden: Array
 
 
-def _try(
-    table: Array, parts: list[_Part], stages: list[Stage], count: int, noise: float, settings: Settings
-) -> Tried:
+def _try(table: Array, parts: list[_Part], stages: list[Stage], count: int, noise: float, settings: Settings) -> Tried:
     """One point of the path, on every split."""
     squares, radii, gaps, rank = [], [], [], 0
     for part, stage in zip(parts, stages, strict=True):
@@ -234,10 +234,11 @@ def _try(
         result = _solve(problem, start, max(_COARSE, settings.tol), settings)
         Z, _ = _parts(result, problem, stage.root)
         squares.append((stage.base + Z - table)[part.hidden] ** 2)
-        radii.append(problem.domain.radius)  # type: ignore[attr-defined]
+        radii.append(size_of(problem.domain))
         gaps.append(result.gap)
         rank = max(rank, rank_of(result.X))
     score = float(np.sqrt(np.mean(np.concatenate(squares))))
+    noise = noise if settings.radius is None else np.nan
     return Tried(count, noise, float(np.mean(radii)), score, rank, float(max(gaps)))
 
 
