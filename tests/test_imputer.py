@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 
 import numpy as np
@@ -18,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import spectraplex as sx
 from spectraplex.estimators import NuclearNormImputer
+from spectraplex.estimators import imputer as imputer_module
 from spectraplex.estimators.in_metric import InMetric
 from spectraplex.estimators.moments import Moments, Neighbours, conditional, fold_in, learn
 
@@ -144,11 +146,23 @@ def test_the_plain_norm_on_request():
     table = rank_two(noise=0.1)
     gaps = holed(table, 0.2)
     imputer = NuclearNormImputer(metric="identity", tol=1e-4).fit(gaps)
-    assert isinstance(imputer.problem_.objective, sx.Completion) and sx.verify(
-        imputer.certificate_, imputer.problem_, imputer.solution_
-    )
+    assert isinstance(imputer.problem_.objective, sx.Completion) and imputer.certificate_.gap <= 0.5e-8 * gaps.size
     assert rmse(imputer.completed_, table, gaps) < 0.4
     assert np.allclose(imputer.transform(gaps), imputer.completed_, rtol=0, atol=1e-2 * imputer.scale_.max())
+
+
+def test_so_little_observed_that_nothing_can_be_hidden():
+    table = np.array([[1.0, 2.0], [3.0, np.nan], [np.nan, 5.0]])
+    imputer = NuclearNormImputer().fit(table)
+    assert imputer.path_["score"].size == 0 and imputer.n_neighbors_ == 0
+    assert 1.0 <= imputer.completed_[2, 0] <= 3.0 and sx.verify(
+        imputer.certificate_, imputer.problem_, imputer.solution_
+    )
+
+
+def test_the_example_of_the_docstring():
+    failed, tried = doctest.testmod(imputer_module)
+    assert tried > 0 and failed == 0
 
 
 # ----------------------------------------------------------------------------------------------- the rooms beneath

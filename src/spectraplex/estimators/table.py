@@ -105,11 +105,12 @@ def fit(table: Array, settings: Settings, observe: Callable[[], Any] = lambda: N
     # a stream of its own: holes made by default_rng(seed).random(shape) would otherwise be the very entries to hide
     rng = np.random.default_rng([settings.seed, 6])
     path: tuple[Tried, ...] = ()
-    noise, neighbours = None, settings.neighbours
+    noise, neighbours = 1.0, settings.neighbours
     if settings.radius is None or neighbours is None:
         path = _choose(table, settings, rng, observe)
-        best = min(path, key=lambda tried: tried.score)
-        noise, neighbours = best.noise if settings.radius is None else None, best.neighbours
+        best = min(path, key=lambda tried: tried.score, default=None)  # none where too little is observed to hide any
+        noise = 1.0 if best is None else best.noise
+        neighbours = (neighbours or 0) if best is None else best.neighbours
     first = _first(table, settings.learned, rng)
     stage = _stage(table, first, neighbours, settings.learned, rng)
     problem, start = _problem(table, stage, noise, settings.radius)
@@ -139,12 +140,12 @@ def _stage(table: Array, first: Moments | None, neighbours: int, learned: bool, 
     return Stage(near, own.mean, own.covariance, local + own.mean, 0.5 * (root + root.T))
 
 
-def _problem(table: Array, stage: Stage, noise: float | None, radius: float | None) -> tuple[Problem, Rectangular]:
+def _problem(table: Array, stage: Stage, noise: float, radius: float | None) -> tuple[Problem, Rectangular]:
     """The convex problem at a radius, or the one that a noise means; and a start, the normal distribution's answer."""
     residual = table - stage.base
     rows, cols = np.nonzero(~np.isnan(residual))
     completion = Completion(rows, cols, residual[rows, cols], table.shape)
-    share = 1.0 if noise is None else noise
+    share = 1.0 if radius is not None else noise
     if stage.root is None:
         Y, objective = np.nan_to_num(residual) / (1.0 + share), cast(Any, completion)
     else:
@@ -215,7 +216,7 @@ def _choose(
                 break
             here = best
         path += [found[place] for place in sorted(found)]
-    return tuple(path) or (Tried(counts[0], 1.0, settings.radius or 0.0, 0.0, 0, 0.0),)
+    return tuple(path)
 
 
 @dataclass(frozen=True, eq=False)
