@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from ..arrays import EPS, Array
 from ..pathway import rank_of
+from ..stop import Status
 from ..threads import one_blas_thread
 from .asked import bounds, check, is_nan
 from .table import Model, Settings, fit
@@ -160,6 +162,13 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             )
             with one_blas_thread:
                 fitted = fit(self._standardized(table), settings, observe)
+            if fitted.result.status not in (Status.GAP, Status.FLOOR):
+                warnings.warn(
+                    f"{type(self).__name__}: {fitted.result.status.value} Here that is max_iter={self.max_iter} "
+                    f"and tol={self.tol:g}.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
             predicted[:, self._varying] = fitted.predicted
             self._model = fitted.model
             self.certificate_, self.problem_ = fitted.result.certificate, fitted.problem
