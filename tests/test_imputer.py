@@ -436,6 +436,16 @@ def test_numbers_of_any_size(size):
     assert rmse(NuclearNormImputer(30.0, n_neighbors=0).fit_transform(gaps) / size, table, gaps) < 0.1
 
 
+def test_one_wild_entry_does_not_rule_the_others():
+    table = rank_two(noise=0.3)
+    table[:, 0] = 0.0
+    table[3, 0] = 1.0
+    imputer = NuclearNormImputer(20.0, n_neighbors=0, min_value=None, max_value=None).fit(table)
+    wild, tame = np.full((1, 8), np.nan), np.full((1, 8), np.nan)
+    wild[0, 0], tame[0, 0] = 1e6, imputer.mean_[0] + 10 * imputer.scale_[0]
+    assert np.array_equal(imputer.transform(wild)[0, 1:], imputer.transform(tame)[0, 1:])
+
+
 def test_infinite_numbers_and_other_columns_are_refused():
     gaps = holed(rank_two(), 0.2)
     with pytest.raises(ValueError, match="infinity"):
