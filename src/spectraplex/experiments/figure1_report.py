@@ -153,7 +153,8 @@ def _sentences(document: Document, setting: Setting) -> str:
             f"The best form of ROR-CG, {label(best)}, is below CG {crossed} and ends {1 / against:.3g} times closer."
         )
     hybrid = (found["cg"].last - bound) / max(found[HYBRID].last - bound, 1e-300)
-    words.append(f"With CG's products the hybrid method ends {hybrid:.3g} times closer than CG.")
+    ends = f"{hybrid:.3g} times closer than" if hybrid >= 1.0 else f"{1 / hybrid:.3g} times as far away as"
+    words.append(f"With CG's products the hybrid method ends {ends} CG.")
     return " ".join(words)
 
 
