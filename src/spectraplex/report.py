@@ -19,7 +19,7 @@ from ._version import __version__
 from .estimators import MatrixCompletion, parameters
 from .report_facts import Glance, examples, fit_of, glance
 from .report_judge import Biases, Judged, as_used, judged, measures, seed_of
-from .report_words import brief, counted, label_text, percent, shown
+from .report_words import brief, counted, decimals, fixed, given, label_text, percent, shown
 
 __all__ = ["render", "write"]
 
@@ -50,12 +50,12 @@ def write(
     Path
         The file.
     """
-    page = render(model, source=source, held_out=held_out, command=command)
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"report: {place} is a folder; name a file in it, such as {place / 'report.html'}.")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"report: there is no folder {place.parent}; make it first.")
+    page = render(model, source=source, held_out=held_out, command=command)
     aside = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         aside.write_bytes(page.encode("utf-8"))
@@ -82,7 +82,9 @@ def render(
     recipe, used = parameters.recipe_of(model), as_used(model)
     biases = Biases.of(recipe, used)
     alone = biases.value
-    if recipe.ridges is None:
+    if len(model.row_labels_) > model.shape_[0]:  # rows were folded in: the certificate is about the others
+        alone = 0.0
+    elif recipe.ridges is None:
         alone = float(recipe.losses().evaluate(np.zeros(len(used)), used.values, used.weights)[0])
     data, fit, judge = glance(model), fit_of(model), judged(model, held_out, biases)
     measure = measures(model)[0][0]
@@ -117,6 +119,7 @@ def render(
         versions=_versions(),
         folded=data.rows.count - int(model.shape_[0]),
         empty=_empty(data),
+        after=decimals(*model.range_),
     )
 
 
@@ -130,7 +133,14 @@ def _template() -> Any:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    room.filters |= {"shown": shown, "brief": brief, "percent": percent, "plain": _plain}
+    room.filters |= {
+        "shown": shown,
+        "brief": brief,
+        "percent": percent,
+        "fixed": fixed,
+        "given": given,
+        "plain": _plain,
+    }
     room.globals["counted"] = counted
     return room.get_template("report.html.j2")
 

@@ -16,6 +16,7 @@ from .report_judge import Judged, measures
 from .report_words import label_text
 
 _FEW = 5  # lines of a table of examples
+_SURPRISE = 0.01  # share of the range of values below which nothing is a surprise
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ def examples(model: Any, fit: Fit, judge: Judged) -> Examples:
     chosen = sorted({0, len(ordered) // 2, len(ordered) - 1})  # most, middling, least
     people = tuple(_person(model, fit, int(ordered[k]), int(counts[ordered[k]])) for k in chosen)
     worst = np.argsort(-np.abs(fit.residuals), kind="stable")[:_FEW]
-    worst = worst[np.abs(fit.residuals[worst]) > 0]
+    worst = worst[np.abs(fit.residuals[worst]) > _SURPRISE * (model.range_[1] - model.range_[0])]
     surprises = tuple(
         _line(model, int(seen.rows[e]), int(seen.cols[e]), seen.values[e], fit.predicted[e]) for e in worst
     )

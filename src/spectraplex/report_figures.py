@@ -178,8 +178,8 @@ def calibration(model: Any, fit: Fit, judge: Judged) -> Figure | None:
     keys = tuple((kind, f"{name} observations") for kind, name, *_ in means) if len(means) > 1 else ()
     label = "Mean observed value against predicted value, in groups of equal size, beside the diagonal."
     words = (
-        "Each point is a twentieth of the observations, by predicted value. On the dashed line predictions are right "
-        "on average; steeper than the line, they are held back towards the mean."
+        "Each point is a group of observations, equally many in each, by predicted value. On the dashed line "
+        "predictions are right on average; steeper than the line, they are held back towards the mean."
     )
     return Figure("Predicted and observed", svg.drawing(view, parts, label), words, keys)
 

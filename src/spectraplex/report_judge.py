@@ -237,7 +237,7 @@ def split(model: Any) -> tuple[Observations, Observations] | None:
     """The training and validation parts of the walk, or None if they are not those of the model's observations.
 
     Observations may have been added, or settings changed, since the radius was chosen. The walk begins at a radius that
-    depends on every training value, so where the first radius comes out the same, the split is the same.
+    depends on every training value, so where that radius is on the path, the split is the same.
     """
     seed = seed_of(model)
     if seed is None:
@@ -248,4 +248,4 @@ def split(model: Any) -> tuple[Observations, Observations] | None:
     if not len(train) or not len(valid):
         return None
     first = choose._FIRST * choose.first_radius(recipe.objective(train, recipe.offset(train)))
-    return (train, valid) if math.isclose(first, float(model.path_["radius"][0]), rel_tol=1e-6) else None
+    return (train, valid) if np.isclose(model.path_["radius"], first, rtol=1e-6, atol=0.0).any() else None

@@ -118,7 +118,7 @@ def singular(model: Any) -> Figure | None:
     half = int(np.argmax(shares >= 0.5)) + 1
     ticks = tuple((float(t), shown(int(t))) for t in svg.even_ticks(1, max(s.size, 2)) if t == int(t) and t >= 1)
     ticks = ticks if s.size > 8 else tuple((float(k), str(k)) for k in places)
-    view = svg.frame((0.4, s.size + 0.6), (0, float(s[0]) * 1.05), ("number", "singular value"), ticks=ticks)
+    view = svg.frame((0.4, max(s.size, 6) + 0.6), (0, float(s[0]) * 1.05), ("number", "singular value"), ticks=ticks)
     if s.size <= 80:
         edges = [np.array([k - 0.4, k + 0.4]) for k in places]
         hints = [
@@ -129,5 +129,6 @@ def singular(model: Any) -> Figure | None:
         kept = np.unique(np.linspace(0, s.size - 1, MOST).round().astype(int))
         parts = [svg.line(view, places[kept], s[kept])]
     label = f"{s.size} singular values, from {shown(s[0])} down to {shown(s[-1])}."
-    words = f"Half of their sum is in the first {half}." if s.size > 1 else ""
+    whose = "the first" if half == 1 else f"the first {half}"
+    words = f"Half of their sum is in {whose}." if s.size > 1 else ""
     return Figure("Singular values", svg.drawing(view, parts, label), words)

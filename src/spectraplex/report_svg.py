@@ -17,7 +17,7 @@ from .arrays import Array
 from .report_words import tick
 
 WIDTH, HEIGHT = 440.0, 280.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 30.0, 46.0
+_RIGHT, _TOP, _BOTTOM = 14.0, 30.0, 46.0
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,9 @@ def frame(
 ) -> Frame:
     """Axes over these ranges; a range without length is given one."""
     (a, b), (c, d) = _wide(across, log[0]), _wide(up, log[1])
-    x = Axis(a, b, _LEFT, WIDTH - _RIGHT, log[0], labels[0], ticks)
-    return Frame(x, Axis(c, d, HEIGHT - _BOTTOM, _TOP, log[1], labels[1]))
+    y = Axis(c, d, HEIGHT - _BOTTOM, _TOP, log[1], labels[1])
+    left = 14.0 + 8.2 * max((len(words) for _, words in y.marks()), default=0)  # what stands beside the axis fits
+    return Frame(Axis(a, b, left, WIDTH - _RIGHT, log[0], labels[0], ticks), y)
 
 
 def _wide(span: tuple[float, float], logarithmic: bool) -> tuple[float, float]:

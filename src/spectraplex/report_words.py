@@ -24,6 +24,8 @@ def shown(value: Any, digits: int = 4) -> str:
     size = abs(number)
     if size == 0.0:
         return "0"
+    if number == int(number) and size < 1e4:
+        return signed(str(int(number)))
     if size >= 1e9 or size < 1e-4:
         lead, power = f"{number:.{digits - 1}e}".split("e")
         lead = lead.rstrip("0").rstrip(".") if "." in lead else lead
@@ -36,6 +38,27 @@ def brief(value: Any) -> str:
     """A number that was given, not measured: no digit more than it needs."""
     number = float(value)
     return shown(int(number)) if number == int(number) and abs(number) < 1e9 else signed(f"{number:.6g}")
+
+
+def decimals(low: float, high: float) -> int | None:
+    """How many decimals values of this range are shown with; None: by their digits, each on its own."""
+    if not high > low:
+        return None
+    after = 2 - math.floor(math.log10(high - low))
+    return max(after, 0) if -6 <= after <= 6 else None
+
+
+def fixed(value: float, after: int | None) -> str:
+    """With so many decimals; without a number of them, by its digits."""
+    if after is None:
+        return shown(value, 3)
+    words = f"{value:,.{after}f}"
+    return signed(words) if float(words.replace(",", "")) else f"{0:.{after}f}"
+
+
+def given(value: float, after: int | None) -> str:
+    """An observed value: whole numbers as such."""
+    return brief(value) if value == int(value) else fixed(value, after)
 
 
 def signed(words: str) -> str:
