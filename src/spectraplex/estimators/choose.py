@@ -16,7 +16,7 @@ from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..penalized import unit_ball, zero_image
 from ..solve import Observer
-from ..stop import Stop
+from ..stop import Status, Stop
 from .observations import Observations
 from .recipe import Recipe, Solution, plainly, solved
 
@@ -128,7 +128,8 @@ class _Walk:
             best = self.best.score if self.points else math.inf
             here = self.visit(radius, start)
             free = factor > 1.0 and here.solution.X.s.sum() < 0.99 * radius
-            if here.score >= best * (1.0 - _ENOUGH) or free or here.score <= 0.0:
+            told = here.solution.status is Status.OBSERVER
+            if here.score >= best * (1.0 - _ENOUGH) or free or told or here.score <= 0.0:
                 break
             start, radius = here.solution.X, factor * radius
 
@@ -155,6 +156,8 @@ class _Walk:
         solution = solved(
             self.objective, radius, stop, start=given, seed=self.seed, observers=self.observers, certify=False
         )
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         here = _Visited(radius, self.score(solution), solution)
         self.points.append(here)
         self.told(radius, here.score)
