@@ -6,6 +6,7 @@ import os
 import platform
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from pathlib import Path
@@ -125,9 +126,16 @@ def render(
 
 def _template() -> Any:
     try:
-        import jinja2
+        import jinja2  # noqa: F401
     except ImportError as error:
         raise ImportError("The report needs jinja2: install spectraplex[plot].") from error
+    return _compiled()
+
+
+@cache
+def _compiled() -> Any:
+    import jinja2
+
     room = jinja2.Environment(
         loader=jinja2.PackageLoader("spectraplex", "templates"),
         autoescape=True,
