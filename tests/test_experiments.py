@@ -48,7 +48,12 @@ def test_finished_runs_are_kept_and_damaged_or_outdated_ones_done_again(few, tmp
     assert "3 finished runs are kept, 1 to go" in said.getvalue()
     assert _numbers(again) == _numbers(first)
     monkeypatch.setattr(runner, "versions", lambda name: {"solver": "another"})
-    assert runner._kept(tmp_path / "runs" / "figure1-quick", few[0], runner.versions("figure1")) is None
+    folder = tmp_path / "runs" / "figure1-quick"
+    assert runner._kept(folder, few[0], runner.versions("figure1")) is None
+    assert runner._kept(folder, few[0], runner.versions("figure1"), outdated=True)["outcome"]["values"]
+    mixed = runner.run("figure1", tmp_path, quick=True, workers=1, stream=io.StringIO(), outdated=True)
+    assert _numbers(mixed) == _numbers(first)
+    assert mixed.versions["solver"] == ", ".join(sorted(["another", first.versions["solver"]]))
 
 
 def test_a_run_killed_with_9_leaves_whole_files_and_no_workers_behind(tmp_path):
