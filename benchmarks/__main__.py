@@ -20,6 +20,7 @@ NAMES = (
     "memory",
     "large",
     "ratings",
+    "imputation",
 )
 ASKED = ("ratings_1m",)  # too long for everybody: only by name
 
