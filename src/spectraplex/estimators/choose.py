@@ -16,9 +16,9 @@ from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..penalized import unit_ball, zero_image
 from ..solve import Observer
-from ..stop import Stop
+from ..stop import Status, Stop
 from .observations import Observations
-from .recipe import Recipe, Solution, plainly, solved
+from .recipe import Recipe, Solution, Solver, plainly, solved, uninterrupted
 
 _GROWTH = 1.5  # from one radius to the next
 _STEPS, _COLD = (
@@ -46,6 +46,7 @@ def choose(
     seed: int,
     observers: Sequence[Observer] = (),
     told: Callable[[float, float], Any] = lambda radius, score: None,
+    solver: Solver = uninterrupted,
 ) -> Choice:
     """Keep a share of the observations aside and walk: grow the radius until the held-out loss rises, then refine.
 
@@ -60,7 +61,7 @@ def choose(
     first = first_radius(objective)
     if not first > 0:
         return Choice(1.0, _table([]), None)
-    walk = _Walk(recipe, objective, valid, seed, observers, told)
+    walk = _Walk(recipe, objective, valid, seed, observers, told, solver)
     walk.forward(_FIRST * first)
     walk.refine()
     best = walk.best
@@ -113,10 +114,16 @@ class _Walk:
         seed: int,
         observers: Sequence[Observer],
         told: Callable[[float, float], Any],
+        solver: Solver,
     ) -> None:
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
-        self.observers, self.told = observers, told
+        self.observers, self.told, self.solver = observers, told, solver
         self.points: list[_Visited] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether an observer has had enough."""
+        return bool(self.points) and self.points[-1].solution.status is Status.OBSERVER
 
     @property
     def best(self) -> _Visited:
@@ -129,7 +136,7 @@ class _Walk:
             best = self.best.score if self.points else math.inf
             here = self.visit(radius, start)
             free = here.solution.X.s.sum() < 0.99 * radius
-            if here.score >= best * (1.0 - _ENOUGH) or free or here.score <= 0.0:
+            if here.score >= best * (1.0 - _ENOUGH) or free or here.score <= 0.0 or self.ended:
                 break
             start, radius = here.solution.X, _GROWTH * radius
 
@@ -137,7 +144,7 @@ class _Walk:
         """One more radius where the parabola through the best score and its neighbours has its lowest point."""
         self.points.sort(key=lambda point: point.radius)
         k = self.points.index(self.best)
-        if not 0 < k < len(self.points) - 1:
+        if self.ended or not 0 < k < len(self.points) - 1:
             return
         x = [math.log(point.radius) for point in self.points[k - 1 : k + 2]]
         y = [point.score for point in self.points[k - 1 : k + 2]]
@@ -153,7 +160,14 @@ class _Walk:
         stop = Stop(max_steps=_COLD if start is None else _STEPS)
         given = None if start is None else self._stretched(start, radius)
         solution = solved(
-            self.objective, radius, stop, start=given, seed=self.seed, observers=self.observers, certify=False
+            self.objective,
+            radius,
+            stop,
+            start=given,
+            seed=self.seed,
+            observers=self.observers,
+            certify=False,
+            solver=self.solver,
         )
         here = _Visited(radius, self.score(solution), solution)
         self.points.append(here)

@@ -21,7 +21,7 @@ from .choose import choose
 from .labels import Labels, distinct
 from .observations import OWNER, Observations, as_frame, frame_column, frame_numbers, matrix_entries, pair_columns
 from .progress import CallbackSupport, Told, with_callbacks
-from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
+from .recipe import Solution, default_stop, grown, mean_count, plainly, solved, uninterrupted
 from .storage import Stored
 
 
@@ -233,18 +233,20 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+        solver = getattr(self, "_solver", uninterrupted)
         with one_blas_thread, Told(self) as told:
             start = None
             path = serving.no_path()
             if known is not None:
                 (radius, start), path = known, getattr(self, "path_", path)
             elif radius is None:
-                choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored)
+                choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored, solver)
                 radius, path, start = choice.radius, choice.path, choice.start
             self.offset_ = recipe.offset(used)
             objective = recipe.objective(used, self.offset_)
             stop = default_stop(objective, float(self.tolerance), int(self.max_iter))
-            found = solved(objective, radius, stop, start=start, seed=self._seed, observers=told.observers)
+            asked: Any = dict(start=start, seed=self._seed, observers=told.observers, solver=solver)
+            found = solved(objective, radius, stop, **asked)
         self.radius_, self.path_, self.observations_ = radius, path, seen
         self.row_labels_, self.column_labels_ = labels
         scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
