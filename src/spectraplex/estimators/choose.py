@@ -21,10 +21,8 @@ from .observations import Observations
 from .recipe import Recipe, Solution, Solver, plainly, solved, uninterrupted
 
 _GROWTH = 1.5  # from one radius to the next
-_STEPS, _COLD = (
-    3,
-    6,
-)  # steps of the solver, from the solution before and from nothing: predictions settle long before the gap does
+_COLD = 6  # steps of the solver from nothing: predictions settle long before the gap does
+_STEPS = 2  # and from the solution before
 _FIRST = 3.0  # the walk begins at so many times the radius where something begins to happen
 _ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
 _MOST = 40  # radii of one walk
@@ -62,7 +60,9 @@ def choose(
     if not first > 0:
         return Choice(1.0, _table([]), None)
     walk = _Walk(recipe, objective, valid, seed, observers, told, solver)
-    walk.forward(_FIRST * first)
+    walk.go(_FIRST * first, _GROWTH)
+    if walk.best is walk.points[0] and not walk.ended:  # the first was the best: there may be a better one below
+        walk.go(walk.best.radius / _GROWTH, 1.0 / _GROWTH, walk.best.solution.X)
     walk.refine()
     best = walk.best
     walk.points.sort(key=lambda point: point.radius)
@@ -119,26 +119,21 @@ class _Walk:
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
         self.observers, self.told, self.solver = observers, told, solver
         self.points: list[_Visited] = []
-
-    @property
-    def ended(self) -> bool:
-        """Whether an observer has had enough."""
-        return bool(self.points) and self.points[-1].solution.status is Status.OBSERVER
+        self.ended = False  # an observer has had enough
 
     @property
     def best(self) -> _Visited:
         return min(self.points, key=lambda point: (point.score, point.radius))
 
-    def forward(self, radius: float) -> None:
-        """Grow the radius until the score is no better, or the ball no longer binds."""
-        start = None
+    def go(self, radius: float, factor: float, start: Rectangular | None = None) -> None:
+        """Change the radius by a factor again and again until the score is no better, or the ball no longer binds."""
         for _ in range(_MOST):
             best = self.best.score if self.points else math.inf
             here = self.visit(radius, start)
-            free = here.solution.X.s.sum() < 0.99 * radius
+            free = factor > 1.0 and here.solution.X.s.sum() < 0.99 * radius
             if here.score >= best * (1.0 - _ENOUGH) or free or here.score <= 0.0 or self.ended:
                 break
-            start, radius = here.solution.X, _GROWTH * radius
+            start, radius = here.solution.X, factor * radius
 
     def refine(self) -> None:
         """One more radius where the parabola through the best score and its neighbours has its lowest point."""
@@ -153,7 +148,8 @@ class _Walk:
             return
         lowest = x[1] + 0.5 * (a * (x[2] - x[1]) - b * (x[1] - x[0])) / (a + b)
         before = self.points[k - 1 if lowest < x[1] else k]
-        self.visit(math.exp(lowest), before.solution.X)
+        if abs(lowest - x[1]) > 0.01:  # else it has been there
+            self.visit(math.exp(lowest), before.solution.X)
 
     def visit(self, radius: float, start: Rectangular | None) -> _Visited:
         """Solve roughly and score what was kept aside."""
@@ -170,6 +166,7 @@ class _Walk:
             solver=self.solver,
         )
         here = _Visited(radius, self.score(solution), solution)
+        self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
         return here

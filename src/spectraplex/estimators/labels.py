@@ -130,6 +130,8 @@ def objects(labels: list[Any]) -> Array:
 def as_column(values: Any, owner: str, name: str) -> Array:
     """Labels as int64, uint64, float64, datetime64 or Python objects; a missing one is refused, saying where."""
     array = values if isinstance(values, np.ndarray) else objects(list(values))
+    if array.dtype == object and array.size and all(isinstance(label, np.datetime64) for label in array.tolist()):
+        array = np.array(array.tolist())
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
     if array.dtype.kind in "USTV":

@@ -117,7 +117,7 @@ def _two(features: int, samples: int) -> None:
 
 def as_frame(data: Any) -> Any:
     """The data as a narwhals frame, or None when it is no data frame."""
-    if isinstance(data, np.ndarray | list | tuple) or not hasattr(data, "columns"):
+    if isinstance(data, np.ndarray | list | tuple):
         return None
     import narwhals as nw
 
