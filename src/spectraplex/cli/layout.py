@@ -99,8 +99,8 @@ def text_of(path: Path, encoding: str | None = None) -> Iterator[tuple[str, IO[s
             yield name, text
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"{name} is not a text file in {error.encoding} (byte {error.object[error.start]:#04x} cannot be read); "
-                "if it is a text file, say which --encoding it has, such as latin-1."
+                f"{name} is not a text file in {error.encoding} (byte {error.object[error.start]:#04x} is none). "
+                "If it is a text file, say which --encoding it has, such as latin-1."
             ) from None
         finally:
             text.detach()

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +64,7 @@ def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
     for file, names in _FILES.items():
         held = {name: arrays.pop(name) for name in (list(arrays) if names is None else names) if name in arrays}
         with (folder / file).open("wb") as out:
-            np.savez(out, **held)
+            np.savez(out, **held)  # type: ignore[arg-type]
             out.flush()
             os.fsync(out.fileno())
         marks[file] = _mark(folder / file)
@@ -174,9 +175,8 @@ def refuse_folder(out: Path, force: bool) -> None:
             raise ValueError(f"{out} is there already and is not a model; name another place.")
         if out.is_dir() and any(out.iterdir()) and not force:
             raise ValueError(f"{out} is there already; give --force to replace the model, or name another place.")
-    probe = _aside(out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    probe.mkdir()
+    probe = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     probe.rmdir()
 
 

@@ -166,9 +166,9 @@ def _kept(
         if field.strip().lower() in MISSING:
             if asked.drop_empty:
                 continue
+            what = repr(field) if field.strip() else "empty"
             raise ValueError(
-                f"{at}: the value is {repr(field) if field.strip() else 'empty'}; delete the line, or give --drop-empty to "
-                "leave out lines without a value."
+                f"{at}: the value is {what}; delete the line, or give --drop-empty to leave out lines without a value."
             )
         if not is_number(field):
             raise ValueError(f"{at}: the value {field[:60]!r} is not a number{_hint(field, layout, where[2])}.")
