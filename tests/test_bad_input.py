@@ -197,6 +197,8 @@ def test_problems(call, error, words):
     ("scale nan", lambda: sx.RankOneRegularized(scale=NAN), ValueError, "scale must be a non-negative number, got nan"),
     ("beta complex", lambda: sx.RankOneRegularized(beta=1j), (TypeError, ValueError), "beta must be .* got 1j"),
     ("scale a word", lambda: sx.RankOneRegularized(scale="x"), (TypeError, ValueError), "scale must be .* got 'x'"),
+    ("oracle a word", lambda: sx.RankOneRegularized(oracle="exact"), TypeError, "oracle must be None or a function"),
+    ("oracle a class", lambda: sx.ConditionalGradient(oracle=dict), TypeError, "like methods.oracle.find, got <class"),
     ("full beta word", lambda: sx.FullRankOneRegularized(beta="x"), (TypeError, ValueError), "beta must be .*got 'x'"),
     (
         "full beta",

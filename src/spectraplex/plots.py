@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours stay apart for colour-blind eyes; each line has its own dashes, too, for grey print.
-_COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 _DASHES = ("--", "-.", ":", "-", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1)))
 _AXES = {
     "step": "steps (one leading eigenvector each)",
@@ -29,7 +29,7 @@ _AXES = {
     "atoms": "atoms kept",
     "seconds": "seconds",
 }
-_INK, _PALE = "#222222", "#DDDDDD"
+INK, _PALE = "#222222", "#DDDDDD"
 _WIDTH_INCHES, _DOTS_PER_INCH = 10.0, 140
 
 
@@ -72,7 +72,7 @@ def convergence(
     lowest = min(float(column["value"].min()) for column in columns.values())
     lowest = lowest if best is None else min(lowest, best)
 
-    figure = _figure(_WIDTH_INCHES, 4.6)
+    figure = blank(_WIDTH_INCHES, 4.6)
     panels = figure.subplots(1, len(against), sharey=True, squeeze=False)[0]
     heights = [column["value"] - base for column in columns.values()]
     positive = np.concatenate([height[height > 0] for height in heights])
@@ -80,7 +80,7 @@ def convergence(
     logarithmic = positive.size > 0 and (np.isfinite(bound) or lowest > 0)
     for panel, name in zip(panels, against, strict=True):
         for place, (label, column) in enumerate(columns.items()):
-            colour, dashes = _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)]
+            colour, dashes = COLOURS[place % len(COLOURS)], _DASHES[place % len(_DASHES)]
             height = np.where(heights[place] > 0, heights[place], np.nan) if logarithmic else heights[place]
             panel.plot(column[name], height, label=label, color=colour, linestyle=dashes, linewidth=2.2)
             panel.plot(column[name][-1:], height[-1:], "o", color=colour, markersize=5)
@@ -89,7 +89,7 @@ def convergence(
         panel.set_xlabel(_AXES[name])
         panel.set_xlim(left=0)
         panel.xaxis.set_major_formatter("{x:,g}")
-        _plain(panel)
+        quiet(panel)
     if np.isfinite(bound):
         _band(panels, lowest - base, positive)
     panels[0].set_ylabel("value above the certified bound" if np.isfinite(bound) else "value")
@@ -97,7 +97,7 @@ def convergence(
     ncols, where = min(4, len(labels)), "outside lower center"
     figure.legend(handles, labels, loc=where, ncols=ncols, frameon=False, handlelength=3.2)
     if title:
-        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+        figure.suptitle(title, color=INK, fontsize=13, x=0.01, ha="left")
     return figure
 
 
@@ -111,18 +111,18 @@ def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
     fine = (np.geomspace if wide else np.linspace)(along.min(), along.max(), 201)
     fine = np.clip(np.unique(np.concatenate([fine, along])), along.min(), along.max())
     values, lower = path.curve(fine)
-    figure = _figure(_WIDTH_INCHES, 3.6)
+    figure = blank(_WIDTH_INCHES, 3.6)
     panels = figure.subplots(1, 3)
-    panels[0].plot(fine, values, color=_COLOURS[0], linewidth=2.0)
-    panels[0].plot(along, columns["value"], "o", color=_COLOURS[0], markersize=5)
+    panels[0].plot(fine, values, color=COLOURS[0], linewidth=2.0)
+    panels[0].plot(along, columns["value"], "o", color=COLOURS[0], markersize=5)
     panels[0].set_ylabel("value")
     share = 100 / np.maximum(np.abs(values), path.promise.floor if path.promise else 0.0)
-    panels[1].plot(fine, np.maximum(values - lower, 0.0) * share, color=_COLOURS[4], linewidth=2.0)
+    panels[1].plot(fine, np.maximum(values - lower, 0.0) * share, color=COLOURS[4], linewidth=2.0)
     if path.promise:
         panels[1].axhline(100 * path.promise.relative, color="#888888", linestyle="--", linewidth=1.2)
         panels[1].annotate("promised", (along.min(), 100 * path.promise.relative), va="bottom", color="#555555")
     panels[1].set_ylabel("certified gap, % of the value")
-    panels[2].step(along, columns["rank"], "o-", where="mid", color=_COLOURS[3], markersize=5, linewidth=2.0)
+    panels[2].step(along, columns["rank"], "o-", where="mid", color=COLOURS[3], markersize=5, linewidth=2.0)
     panels[2].set_ylabel("rank")
     for panel in panels:
         panel.set_xlabel("λ" if name == "lam" else "radius")
@@ -133,11 +133,11 @@ def plot_path(path: SolutionPath, *, title: str = "") -> Figure:
             panel.minorticks_off()
         if name == "lam" and along.size > 1:
             panel.invert_xaxis()  # solved from large λ to small: both forms loosen to the right
-        _plain(panel)
+        quiet(panel)
     for panel, lowest in zip(panels, (values.min(), 0.0, 0.0), strict=True):
         panel.set_ylim(bottom=min(float(lowest), 0.0))
     if title:
-        figure.suptitle(title, color=_INK, fontsize=13, x=0.01, ha="left")
+        figure.suptitle(title, color=INK, fontsize=13, x=0.01, ha="left")
     return figure
 
 
@@ -169,7 +169,7 @@ def before_after(
         rows.append([picture[top : top + high, left : left + wide] for picture in pictures])
     aspects = [row[0].shape[0] / row[0].shape[1] for row in rows]
     cell = _WIDTH_INCHES / len(pictures)
-    figure = _figure(_WIDTH_INCHES, cell * sum(aspects) + 0.3 + (0.4 if title else 0.0))
+    figure = blank(_WIDTH_INCHES, cell * sum(aspects) + 0.3 + (0.4 if title else 0.0))
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.0, hspace=0.0)
     grid = figure.subplots(len(rows), len(pictures), squeeze=False, gridspec_kw={"height_ratios": aspects})
     for place, (panels, row) in enumerate(zip(grid, rows, strict=True)):
@@ -182,11 +182,11 @@ def before_after(
             for spine in panel.spines.values():
                 spine.set_visible(False)
             if place == 0:
-                panel.set_title(name, color=_INK, fontsize=12)
+                panel.set_title(name, color=INK, fontsize=12)
     if detail is not None:
         _frame(grid[0], detail)
     if title:
-        figure.suptitle(title, color=_INK, fontsize=13)
+        figure.suptitle(title, color=INK, fontsize=13)
     return figure
 
 
@@ -207,20 +207,20 @@ def ready() -> None:
         raise ImportError("Pictures need matplotlib: install spectraplex[plot].") from error
 
 
-def _figure(width: float, height: float) -> Any:
+def blank(width: float, height: float) -> Any:
     ready()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def _plain(panel: Any) -> None:
+def quiet(panel: Any) -> None:
     """Ink where the data is: no box, a pale grid, quiet ticks."""
     panel.spines[["top", "right"]].set_visible(False)
     panel.spines[["left", "bottom"]].set_color("#888888")
     panel.grid(True, which="major", color=_PALE, linewidth=0.7)
     panel.set_axisbelow(True)
-    panel.tick_params(which="both", colors=_INK, labelsize=10)
+    panel.tick_params(which="both", colors=INK, labelsize=10)
     panel.xaxis.label.set_size(11)
     panel.yaxis.label.set_size(11)
 

@@ -20,7 +20,7 @@ METHODS: dict[str, Any] = {
     "away": AwayStep(),
     "pairwise": Pairwise(),
     "ror": RankOneRegularized(),
-    "ror-adaptive": RankOneRegularized(select="greedy", step="line-search", beta="adaptive"),
+    "ror-adaptive": RankOneRegularized(select="worthy", step="line-search", beta="adaptive"),
     "ror-full": FullRankOneRegularized(),
     "in-face": InFace(),
     "pgd": ProjectedGradient(),

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..problem import Point, Problem, Step
-from .oracle import base, begin, find, tidy
+from .oracle import Oracle, base, begin, find, oracle_or_say, tidy
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +28,18 @@ class ConditionalGradient:
     Parameters
     ----------
     step : "line-search" (exact, monotone) or "open-loop" (η = 2/(t + 2), needs nothing, often better at the end).
+    oracle : finds the eigenvectors in place of ``methods.oracle.find``; for studies of their accuracy.
     """
 
     step_rule: str
+    oracle: Oracle | None
     Memory: ClassVar[type] = CGMemory
 
-    def __init__(self, step: str = "line-search") -> None:
+    def __init__(self, step: str = "line-search", oracle: Oracle | None = None) -> None:
         if step not in ("line-search", "open-loop"):
             raise ValueError(f"ConditionalGradient: step must be 'line-search' or 'open-loop', got {step!r}.")
         object.__setattr__(self, "step_rule", step)
+        object.__setattr__(self, "oracle", oracle_or_say("ConditionalGradient", oracle))
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         point, guess, step = begin(problem, point, rng)
@@ -46,7 +49,7 @@ class ConditionalGradient:
         self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
         descent = problem.descent(point)
-        found = find(descent, base(problem, point), rng, memory.guess)
+        found = (self.oracle or find)(descent, base(problem, point), rng, memory.guess)
         v = found.vector
         dz = problem.lifted.combine(1.0, problem.image_of(v), -1.0, point.image)
         if self.step_rule == "open-loop":

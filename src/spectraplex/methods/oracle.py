@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,17 @@ class Direction:
     gap: float
 
 
+#: How a method finds its eigenvectors: called like ``find``, answers like it. Studies of the error ξ pass their own.
+Oracle = Callable[..., Direction]
+
+
+def oracle_or_say(method: str, oracle: Oracle | None) -> Oracle | None:
+    """None, or something that can be called like ``find``."""
+    if oracle is not None and (not callable(oracle) or isinstance(oracle, type)):
+        raise TypeError(f"{method}: oracle must be None or a function called like methods.oracle.find, got {oracle!r}.")
+    return oracle
+
+
 def base(problem: Problem, point: Point) -> float:
     """⟨−∇f(X), X⟩: what a new direction has to beat."""
     return -problem.lifted.pair(point.slope, point.image)
@@ -49,8 +61,11 @@ def find(
     return Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
 
 
-def worst(operator: Lifted, atoms: Atoms) -> tuple[int, float]:
+def worst(operator: Lifted, atoms: Atoms, worth: float = 0.0) -> tuple[int, float]:
     """The atom with the least xᵢᴴ(−∇f)xᵢ, and that number: one block product over the atoms' shared buffer.
+
+    With ``worth`` > 0 only atoms count whose weight times what they score below the best is at least that share of the
+    largest such product: moving a sliver, however bad, gains nothing.
 
     A large sparse product is limited by memory, so it is done in single precision while the scores differ by far more
     than that can blur.
@@ -62,6 +77,9 @@ def worst(operator: Lifted, atoms: Atoms) -> tuple[int, float]:
             scores = operator.scores(buffer.array, buffer.used)[index]
     else:
         scores = operator.scores(buffer.array, buffer.used)[index]
+    if worth > 0.0:
+        promised = atoms.weights * (scores.max() - scores)
+        scores = np.where(promised >= worth * promised.max(), scores, np.inf)
     i = int(np.argmin(scores))
     return i, float(scores[i])
 

@@ -1,7 +1,8 @@
 """Rank-one-regularised conditional gradient, "ROR-CG" (Algorithm 2 of the paper), and what its experiment ran.
 
     x₁ ← EV_ξ₀(−∇f(x₀x₀ᴴ)), X₁ = x₁x₁ᴴ; then for t = 1, 2, … with η_t = 18/(t + 8):
-    draw i with probability aᵢ                               [select="greedy": the worst atom, argmax xᵢᴴ∇f xᵢ]
+    draw i with probability aᵢ                               [select="greedy": the worst atom, argmax xᵢᴴ∇f xᵢ;
+                                                              select="worthy": the worst of those that weigh enough]
     η̃ ← η_t/2 if aᵢ ≥ η_t, else aᵢ
     v ← EV_ξt(−∇f(X) + η_t β xᵢxᵢᴴ)
     X ← X + η̃ (vvᴴ − xᵢxᵢᴴ)                                  [step="line-search": the best size on [0, aᵢ]]
@@ -24,9 +25,10 @@ from ..linesearch import Curve
 from ..objectives.validate import number
 from ..operators import Lifted, Shifted
 from ..problem import Point, Problem, Step
-from .oracle import Direction, base, begin, difference, find, tidy, worst
+from .oracle import Direction, Oracle, base, begin, difference, find, oracle_or_say, tidy, worst
 
-_SHARE = 0.5  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
+_SHARE = 0.2  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
+_WORTH = 0.2  # share of the greatest promise, weight times deficit, that an atom must have to be worth a step
 _FADE = 0.7  # share of the old curvature kept at each step
 
 
@@ -54,10 +56,16 @@ def smoothness_or_say(problem: Problem, method: str, beta: Any) -> float:
 
 
 def regularized(
-    descent: Lifted, x: Array, strength: float, beat: float, rng: np.random.Generator, **asked: Any
+    descent: Lifted,
+    x: Array,
+    strength: float,
+    beat: float,
+    rng: np.random.Generator,
+    oracle: Oracle | None = None,
+    **asked: Any,
 ) -> Direction:
     """EV(−∇f + strength·xxᴴ): the best rank-one among those that do not stray from x (Eq. 5 of the paper)."""
-    return find(Shifted(descent, x[:, None], np.array([strength])), beat, rng, **asked)
+    return (oracle or find)(Shifted(descent, x[:, None], np.array([strength])), beat, rng, **asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +81,20 @@ class RankOneRegularized:
 
     Parameters
     ----------
-    select : "random" (atom i with probability aᵢ) or "greedy" (the worst atom; one block product more).
+    select : "random" (atom i with probability aᵢ), "greedy" (the worst atom; one block product more) or "worthy" (the
+        worst of the atoms whose weight makes moving them worth an eigenvector).
     step : "theorem" (η̃ of Algorithm 2) or "line-search" (exact, monotone).
     beta : None takes the objective's smoothness through the lift and refuses when it is unknown; a number is used as
         it is; "adaptive" needs none.
     scale : factor of the adaptive regulariser; one default for all data.
+    oracle : finds the eigenvectors v in place of ``methods.oracle.find``, told ξ_t; for studies of their accuracy.
     """
 
     select: str
     step_rule: str
     beta: float | str | None
     scale: float
+    oracle: Oracle | None
     Memory: ClassVar[type] = RORMemory
 
     def __init__(
@@ -91,10 +102,11 @@ class RankOneRegularized:
         select: str = "random",
         step: str = "theorem",
         beta: float | str | None = None,
-        scale: float = 0.7,
+        scale: float = 0.8,
+        oracle: Oracle | None = None,
     ) -> None:
-        if select not in ("random", "greedy"):
-            raise ValueError(f"RankOneRegularized: select must be 'random' or 'greedy', got {select!r}.")
+        if select not in ("random", "greedy", "worthy"):
+            raise ValueError(f"RankOneRegularized: select must be 'random', 'greedy' or 'worthy', got {select!r}.")
         if step not in ("theorem", "line-search"):
             raise ValueError(f"RankOneRegularized: step must be 'theorem' or 'line-search', got {step!r}.")
         if isinstance(beta, str) and beta != "adaptive":
@@ -104,6 +116,7 @@ class RankOneRegularized:
         scale = number("RankOneRegularized", "scale", scale)
         for name, value in (("select", select), ("step_rule", step), ("beta", beta), ("scale", scale)):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "oracle", oracle_or_say("RankOneRegularized", oracle))
 
     def require(self, problem: Problem) -> None:
         """Refuse a problem without the constant that is needed, before any work."""
@@ -126,7 +139,7 @@ class RankOneRegularized:
             i = atoms.sample(rng)
             score = float(descent.scores(atoms.vector(i)[:, None], 1)[0])
         else:
-            i, score = worst(descent, atoms)
+            i, score = worst(descent, atoms, _WORTH if self.select == "worthy" else 0.0)
         a, x = float(atoms.weights[i]), atoms.vector(i)
         strength = self.scale * min(eta, a) * memory.curvature if self.beta == "adaptive" else eta * beta
 
@@ -134,7 +147,8 @@ class RankOneRegularized:
         # Without the theorem’s ξ_t: a share of what the new vector gains over staying at x.
         gain = lambda value: _SHARE * max(value - score - strength, 0.0)  # noqa: E731
         accuracy = theorem_accuracy(t, beta) if theorem else gain
-        found = regularized(descent, x, strength, here, rng, guess=memory.guess, accuracy=accuracy, careful=theorem)
+        asked = {"guess": memory.guess, "accuracy": accuracy, "careful": theorem}
+        found = regularized(descent, x, strength, here, rng, self.oracle, **asked)
         v = found.vector
 
         dz = difference(problem, v, x)
