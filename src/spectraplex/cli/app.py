@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .._version import __version__
+from .options import (
+    Column,
+    Delimiter,
+    DropEmpty,
+    Duplicates,
+    Encoding,
+    File,
+    Header,
+    Json,
+    Matrix,
+    Model,
+    Out,
+    Quiet,
+    Row,
+    Value,
+)
 from .words import sentences
 
 EXIT_CODES = (
@@ -26,24 +42,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
-Json = Annotated[bool, typer.Option("--json", help="The result as JSON on standard output, for machines.")]
-Row = Annotated[str | None, typer.Option(help="The column with row labels: its name, or its position from 1.")]
-Column = Annotated[str | None, typer.Option(help="The column with column labels.")]
-Value = Annotated[str | None, typer.Option(help="The column with values.")]
-Delimiter = Annotated[str | None, typer.Option(help="What separates columns: a character, '::', tab, blanks, ….")]
-Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")]
-Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, such as latin-1.")]
-Matrix = Annotated[bool | None, typer.Option("--matrix", help="The file is a wide table with blanks where nothing is.")]
-Duplicates = Annotated[str | None, typer.Option(help="What to do where a pair comes twice: error, mean or last.")]
-DropEmpty = Annotated[
-    bool | None, typer.Option("--drop-empty", help="Leave out lines without a value, and empty rows and columns.")
-]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")]
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, npz, mtx, u.data, ratings.dat; also .gz.")
-]
 
 
 def _version(asked: bool) -> None:
@@ -145,7 +143,7 @@ def predict(
     pairs: Annotated[
         Path, typer.Argument(metavar="PAIRS", help="A file with row and column labels; - reads from stdin.")
     ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write here instead of to standard output.")] = None,
+    out: Out = None,
     row: Row = None,
     column: Column = None,
     delimiter: Delimiter = None,
@@ -171,7 +169,7 @@ def recommend(
     include_seen: Annotated[
         bool, typer.Option("--include-seen", help="Columns that the row has a value of, too.")
     ] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write here instead of to standard output.")] = None,
+    out: Out = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -188,6 +186,123 @@ def info(model: Model, json: Json = False) -> None:
     from . import answers
 
     answers.info(model, json)
+
+
+@app.command(epilog=EXIT_CODES)
+@sentences
+def impute(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A wide table with blanks: CSV, TSV or Parquet.")],
+    out: Out = None,
+    row: Annotated[str | None, typer.Option(help="A column with labels, to be left as it is.")] = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
+    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave columns without any value empty.")] = False,
+    radius: Annotated[str, typer.Option(help="Bound on the nuclear norm: a number, or auto.")] = "auto",
+    neighbors: Annotated[
+        str, typer.Option(help="How many similar rows a local mean is of; 0 for none, or auto.")
+    ] = "auto",
+    metric: Annotated[str, typer.Option(help="learned, identity or auto.")] = "auto",
+    standardize: Annotated[bool, typer.Option("--standardize/--no-standardize", help="Columns of one scale.")] = True,
+    seed: Annotated[int, typer.Option(help="Decides what is held out to choose by.")] = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fill the holes of a wide table; what is there is written as it was, text columns included."""
+    from . import imputing
+    from .layout import Asked
+    from .settings import count_or_word, number_or_word
+
+    asked = Asked(row=row, delimiter=delimiter, header=header, encoding=encoding, drop_empty=drop_empty)
+    settings = {
+        "radius": number_or_word(radius),
+        "n_neighbors": count_or_word(neighbors),
+        "metric": metric,
+        "standardize": standardize,
+        "random_state": seed,
+    }
+    imputing.impute(file, out, asked, settings, quiet, json)
+
+
+@app.command(epilog=EXIT_CODES)
+@sentences
+def certify(
+    model: Model,
+    file: File,
+    row: Row = None,
+    column: Column = None,
+    value: Value = None,
+    matrix: Matrix = None,
+    duplicates: Duplicates = None,
+    gap: Annotated[float | None, typer.Option(help="Say no above this share of the value; else the tolerance.")] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """How far the model can be from the best there is for the data of a file, worked out afresh; 1 if too far."""
+    from . import checks
+
+    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates)
+    if not checks.certify(model, file, asked, gap, quiet, json):
+        raise typer.Exit(1)
+
+
+@app.command(epilog=EXIT_CODES)
+@sentences
+def verify(
+    model: Model,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="The data; else those kept in the model.")
+    ] = None,
+    row: Row = None,
+    column: Column = None,
+    value: Value = None,
+    matrix: Matrix = None,
+    duplicates: Duplicates = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Check the certificate that is written in a model against the data; 1 if it does not hold."""
+    from . import checks
+
+    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates)
+    if not checks.verify(model, file, asked, quiet, json):
+        raise typer.Exit(1)
+
+
+def _asked(**said: Any) -> Any:
+    from .layout import Asked
+
+    return Asked(**{name: value for name, value in said.items() if value is not None})
+
+
+_OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@app.command(context_settings=_OWN)
+@sentences
+def reproduce(context: typer.Context) -> None:
+    """Regenerate what the paper shows, or check it: NAME … | all | check RESULTS | page RESULTS; --help says more."""
+    from ..experiments.__main__ import main
+
+    raise typer.Exit(main(context.args))
+
+
+@app.command(context_settings=_OWN)
+@sentences
+def demo(context: typer.Context) -> None:
+    """What this library does, in half a minute; --out FOLDER says where the pictures go."""
+    from ..demo import main
+
+    raise typer.Exit(main(context.args))
+
+
+@app.command(epilog=EXIT_CODES)
+@sentences
+def methods(json: Json = False) -> None:
+    """What exists, and when to use which."""
+    from . import catalogue
+
+    catalogue.show(json)
 
 
 def _typed() -> tuple[str, ...]:

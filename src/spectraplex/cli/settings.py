@@ -78,3 +78,12 @@ def _numbers(text: str) -> Any:
     except ValueError:
         return text
     return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def number_or_word(text: str) -> Any:
+    found = _numbers(text)
+    return text if isinstance(found, tuple) else found
+
+
+def count_or_word(text: str) -> Any:
+    return int(text) if text.isdigit() else text
