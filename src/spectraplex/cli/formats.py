@@ -53,9 +53,10 @@ def _numpy(path: Path) -> Any:
 
     if path.stat().st_size == 0:
         raise ValueError("it is empty")
-    with np.load(path, allow_pickle=False) as file:
-        if isinstance(file, np.ndarray):
-            return file
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    with loaded as file:
         names = file.files
         if set(_TRIPLE) <= set(names):
             return {name: file[name] for name in _TRIPLE}
