@@ -155,7 +155,7 @@ def test_from_frame_on_the_class_uses_default_settings():
 
 
 def test_matrices():
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import coo_matrix, csr_matrix
 
     rng = np.random.default_rng(0)
     full = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 15))
@@ -168,6 +168,8 @@ def test_matrices():
     assert dense.offset_ == 0.0 and not dense.row_intercepts_.any()
     seen = np.nonzero(~hidden)
     stored = csr_matrix((full[seen], seen), shape=full.shape)
+    doubled = coo_matrix((np.full(2, 0.5), (np.zeros(2, int), np.zeros(2, int))), shape=(1, 1))
+    assert MatrixCompletion().fit_matrix(doubled).predict([[0, 0]]).tolist() == [1.0]  # the same place twice is a sum
     assert stored.nnz == (~hidden).sum()  # the zero at (0, 0) is stored, so it is observed
     sparse = MatrixCompletion(weighting="plain", intercepts=False, tolerance=1e-3).fit_matrix(stored)
     assert np.array_equal(sparse.predict(np.column_stack([rows, cols])), dense.predict(np.column_stack([rows, cols])))
@@ -337,6 +339,28 @@ def test_data_that_make_no_sense_are_refused():
         MatrixCompletion().predict(PAIRS)
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tolerance"):
         MatrixCompletion(radius=60.0, max_iter=1, tolerance=1e-9).fit(PAIRS, VALUES)
+
+
+def test_an_interrupted_walk_ends_and_an_interrupted_fit_keeps_what_there_is():
+    def at(step):
+        calls = []
+
+        def interrupt(record, point):
+            calls.append(record)
+            if len(calls) == step:
+                raise KeyboardInterrupt
+
+        return interrupt
+
+    walking = MatrixCompletion()
+    walking._observers = (at(3),)
+    with pytest.raises(KeyboardInterrupt):
+        walking.fit(PAIRS, VALUES)
+    fitting = MatrixCompletion(radius=40.0, tolerance=1e-9)
+    fitting._observers = (at(3),)
+    with pytest.warns(ConvergenceWarning, match="it was interrupted"):
+        fitting.fit(PAIRS, VALUES)
+    assert fitting.status_ == "INTERRUPTED" and fitting.score(PAIRS, VALUES) > 0.3
 
 
 def test_callbacks_hear_of_every_radius_and_step_and_may_stop():

@@ -77,10 +77,12 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, 
 def test_docstring_examples():
     import doctest
 
+    import spectraplex.estimators.completion
     import spectraplex.objectives.completion
     import spectraplex.penalized
     import spectraplex.problem
 
-    for module in (spectraplex.objectives.completion, spectraplex.penalized, spectraplex.problem):
+    modules = (spectraplex.estimators.completion, spectraplex.objectives.completion)
+    for module in (*modules, spectraplex.penalized, spectraplex.problem):
         failed, tried = doctest.testmod(module)
         assert tried > 0 and failed == 0

@@ -15,10 +15,10 @@ from ..factors import Rectangular
 from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..penalized import unit_ball, zero_image
-from ..solve import Observer
+from ..solve import Observer, solve
 from ..stop import Status, Stop
 from .observations import Observations
-from .recipe import Recipe, Solution, Solver, plainly, solved, uninterrupted
+from .recipe import Recipe, Solution, Solver, plainly, solved
 
 _GROWTH = 1.5  # from one radius to the next
 _COLD = 6  # steps of the solver from nothing: predictions settle long before the gap does
@@ -44,7 +44,7 @@ def choose(
     seed: int,
     observers: Sequence[Observer] = (),
     told: Callable[[float, float], Any] = lambda radius, score: None,
-    solver: Solver = uninterrupted,
+    solver: Solver = solve,
 ) -> Choice:
     """Keep a share of the observations aside and walk: grow the radius until the held-out loss rises, then refine.
 
@@ -165,6 +165,8 @@ class _Walk:
             certify=False,
             solver=self.solver,
         )
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         here = _Visited(radius, self.score(solution), solution)
         self.ended = solution.status is Status.OBSERVER
         self.points.append(here)

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Array
 from ..factors import Rectangular
 from ..problem import Problem
+from ..solve import solve
 from ..stop import Status
 from ..threads import one_blas_thread
 from . import parameters, serving
@@ -21,7 +22,7 @@ from .choose import choose
 from .labels import Labels, distinct
 from .observations import OWNER, Observations, as_frame, frame_column, frame_numbers, matrix_entries, pair_columns
 from .progress import CallbackSupport, Told, with_callbacks
-from .recipe import Solution, default_stop, grown, mean_count, plainly, solved, uninterrupted
+from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
 
@@ -70,6 +71,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     path_ : the walk over radii: arrays "radius", "score" (held-out; root mean square error for the squared loss),
         "value", "rank", "n_iter"; empty when the radius was given.
     certificate_, history_, n_iter_ : what is certified of the fit, its trace, and its number of steps.
+    status_ : why the solve ended, a name of ``spectraplex.Status``; "GAP" is as it should be.
     rank_ : rank of the low-rank part.
     row_labels_, column_labels_ : ``Labels``; ``.values`` are the labels themselves, in the order of the arrays below.
     offset_, row_intercepts_, column_intercepts_ : the intercepts.
@@ -132,7 +134,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         y : n numbers, the values of the pairs.
         sample_weight : n numbers ≥ 0; zero leaves an observation out.
         """
-        self._check_values(y, sample_weight)
+        parameters.present(y, sample_weight)
         first, second, names = pair_columns(X)
         return self._fit_columns(first, second, y, sample_weight, names)
 
@@ -170,11 +172,11 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
         """Add observations and go on from the last fit, with its radius; the first call is a ``fit``."""
-        self._check_values(y, sample_weight)
+        parameters.present(y, sample_weight)
         first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
         if not hasattr(self, "U_"):
             return self._fit_columns(first, second, y, sample_weight, names)
-        first, second, numbers, weights = self._checked(first, second, y, sample_weight)
+        first, second, numbers, weights = parameters.checked(first, second, y, sample_weight)
         labels = (self.row_labels_.joined(first), self.column_labels_.joined(second))
         new = Observations(
             labels[0].codes(first, OWNER, "row labels"),
@@ -186,36 +188,10 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         start = grown(Rectangular(self.U_, self.s_, self.V_), self.shape_, new.shape)
         return self._fit_observations(self.observations_.joined(new), labels, names, (self.radius_, start))
 
-    def _check_values(self, y: Any, sample_weight: Any) -> None:
-        if y is None:
-            raise ValueError(
-                f"{OWNER}: requires y to be passed, but the target y is None: fit(pairs, values) needs a value for "
-                "every pair."
-            )
-        weights = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
-        if weights.size and not np.any(weights):
-            raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
-
-    def _checked(self, first: Array, second: Array, values: Any, sample_weight: Any) -> tuple[Array, Array, Array, Any]:
-        """Labels, values and weights of one length, without observations of weight zero."""
-        y = parameters.checked_values(column_or_1d(values, warn=True))
-        if not first.size == second.size == y.size:
-            raise ValueError(
-                f"{OWNER}: Found input variables with inconsistent numbers of samples: {first.size} pairs, {y.size} "
-                "values; give one value per pair."
-            )
-        if y.size == 0:
-            raise ValueError(f"{OWNER}: 0 sample(s) while a minimum of 1 is required: no entry is observed.")
-        weights = parameters.checked_weights(sample_weight, y.size)
-        if weights is not None and not (weights > 0).all():
-            kept = weights > 0
-            first, second, y, weights = first[kept], second[kept], y[kept], weights[kept]
-        return first, second, y, weights
-
     def _fit_columns(
         self, first: Array, second: Array, values: Any, sample_weight: Any, names: list[str] | None
     ) -> MatrixCompletion:
-        first, second, y, weights = self._checked(first, second, values, sample_weight)
+        first, second, y, weights = parameters.checked(first, second, values, sample_weight)
         row_values, rows = distinct(first)
         column_values, cols = distinct(second)
         labels = (Labels(row_values), Labels(column_values))
@@ -233,7 +209,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
-        solver = getattr(self, "_solver", uninterrupted)
+        solver = getattr(self, "_solver", solve)
         with one_blas_thread, Told(self) as told:
             start = None
             path = serving.no_path()
@@ -253,10 +229,11 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.row_scales_: Array = scales[0]
         self.column_scales_: Array = scales[1]
         self._keep(found, names)
-        if found.status is Status.STEP_LIMIT:
+        if found.status in (Status.STEP_LIMIT, Status.INTERRUPTED):
+            ended = "raise max_iter or tolerance" if found.status is Status.STEP_LIMIT else "it was interrupted"
             warnings.warn(
                 f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
-                f"{self.n_iter_} steps; raise max_iter or tolerance.",
+                f"{self.n_iter_} steps; {ended}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -267,7 +244,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.profiles_, self.shape_ = found.profiles, self.observations_.shape
         self.row_intercepts_, self.column_intercepts_ = found.rows, found.cols
         self.multiplier_, self.certificate_, self.history_ = found.multiplier, found.certificate, found.trace
-        self.n_iter_, self.rank_ = max(1, found.steps), int(self.s_.size)
+        self.n_iter_, self.rank_, self.status_ = max(1, found.steps), int(self.s_.size), found.status.name
         self.row_mean_count_ = mean_count(self.observations_.counts()[0])
         self.n_features_in_ = 2
         if names is not None:
@@ -338,7 +315,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         """
         check_is_fitted(self, "U_")
         first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
-        first, second, y, weights = self._checked(first, second, values, sample_weight)
+        first, second, y, weights = parameters.checked(first, second, values, sample_weight)
         rows = self.row_labels_.codes(first, OWNER, "row labels")
         cols = self.column_labels_.codes(second, OWNER, "column labels")
         return serving.problem(self, rows, cols, y, weights)

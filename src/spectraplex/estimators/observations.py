@@ -162,7 +162,9 @@ def matrix_entries(M: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
     if issparse(M):
         if len(M.shape) != 2:
             raise ValueError(f"{OWNER}: the matrix must have 2 dimensions, got shape {M.shape}.")
-        table = M.tocoo()
+        table = M.tocsr().copy()
+        table.sum_duplicates()  # what a matrix in coordinates means by the same place twice
+        table = table.tocoo()
         values = numbers(OWNER, "the stored values", table.data, ndim=1)
         rows, cols = np.asarray(table.row, np.int64), np.asarray(table.col, np.int64)
     else:

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from ..arrays import Array
 from ..objectives.validate import number, numbers
@@ -65,6 +66,35 @@ def whole(value: Any, name: str) -> int:
     if count < 1:
         raise ValueError(f"{OWNER}: {name} must be at least 1, got {value!r}.")
     return count
+
+
+def present(y: Any, sample_weight: Any) -> None:
+    """Refuse a fit without values, or with none that counts."""
+    if y is None:
+        raise ValueError(
+            f"{OWNER}: requires y to be passed, but the target y is None: fit(pairs, values) needs a value for "
+            "every pair."
+        )
+    weights = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
+    if weights.size and not np.any(weights):
+        raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
+
+
+def checked(first: Array, second: Array, values: Any, sample_weight: Any) -> tuple[Array, Array, Array, Any]:
+    """Labels, values and weights of one length, without observations of weight zero."""
+    y = checked_values(column_or_1d(values, warn=True))
+    if not first.size == second.size == y.size:
+        raise ValueError(
+            f"{OWNER}: Found input variables with inconsistent numbers of samples: {first.size} pairs, {y.size} "
+            "values; give one value per pair."
+        )
+    if y.size == 0:
+        raise ValueError(f"{OWNER}: 0 sample(s) while a minimum of 1 is required: no entry is observed.")
+    weights = checked_weights(sample_weight, y.size)
+    if weights is not None and not (weights > 0).all():
+        kept = weights > 0
+        first, second, y, weights = first[kept], second[kept], y[kept], weights[kept]
+    return first, second, y, weights
 
 
 def checked_values(values: Array) -> Array:

@@ -33,6 +33,7 @@ class Told:
             self.context.call_on_fit_task_begin(estimator=self.estimator)
             if getattr(self.estimator, "_skl_callbacks", None):
                 self.observers = (self.step,)
+        self.observers += tuple(getattr(self.estimator, "_observers", ()))
         return self
 
     def __exit__(self, kind: Any, *_: object) -> None:
@@ -46,7 +47,7 @@ class Told:
         return not inner.call_on_fit_task_end(estimator=self.estimator, metadata=facts)
 
     def scored(self, radius: float, score: float) -> None:
-        if self.observers:
+        if self.context is not None and getattr(self.estimator, "_skl_callbacks", None):
             inner = self.context.subcontext(task_name=f"radius {radius:.6g}")
             inner.call_on_fit_task_begin(estimator=self.estimator)
             inner.call_on_fit_task_end(estimator=self.estimator, metadata={"radius": radius, "score": score})

@@ -94,14 +94,6 @@ def mean_count(counts: Array) -> float:
 Solver = Callable[..., Result]  # like ``solve``; another one may keep what was solved, or show it
 
 
-def uninterrupted(problem: Problem, **options: object) -> Result:
-    """``solve``, but Ctrl-C ends a fit: half of one is not what was asked for."""
-    result = solve(problem, **options)  # type: ignore[arg-type]
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return result
-
-
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A solved problem: the low-rank part, the intercepts beside it, and what is certified of both together.
@@ -129,7 +121,7 @@ def solved(
     seed: int = 0,
     observers: Sequence[Observer] = (),
     certify: bool = True,
-    solver: Solver = uninterrupted,
+    solver: Solver = solve,
 ) -> Solution:
     """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition."""
     problem = Problem(objective, NuclearBall(objective.shape, radius))

@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..domains import NuclearBall
 from ..factors import Rectangular
 from ..problem import Problem
-from .labels import Labels, as_column, distinct, objects
+from .labels import as_column, distinct, objects
 from .observations import OWNER, Observations, pair_columns
 from .parameters import checked_values, in_signs, recipe_of
 
@@ -112,12 +112,13 @@ def _top(scores: Array, n: int) -> Array:
 
 def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array | None) -> Problem:
     """The convex problem of these observations, with the model's own labels, offset, settings and radius."""
-    for side, codes in (("row", rows), ("column", cols)):
-        if (codes < 0).any():
-            place = int(np.argmax(codes < 0))
+    for side, codes, count in (("row", rows, model.shape_[0]), ("column", cols, model.shape_[1])):
+        other = (codes < 0) | (codes >= count)  # rows that were folded in were not in the fit either
+        if other.any():
+            place = int(np.argmax(other))
             raise ValueError(f"{OWNER}: the {side} label at pairs[{place}] was not in the fit: these are other data.")
     recipe = recipe_of(model)
-    seen = Observations(rows, cols, values, weights, (len(model.row_labels_), len(model.column_labels_))).tidy()
+    seen = Observations(rows, cols, values, weights, model.shape_).tidy()
     objective = recipe.objective(in_signs(seen) if recipe.loss == "logistic" else seen, model.offset_)
     return Problem(objective, NuclearBall(objective.shape, model.radius_))
 
@@ -220,8 +221,3 @@ def _one_row(model: Any, recipe: Any, Q: Array, base: Array, target: Array) -> t
             break
         x, value, slope = x - size * step, ahead, slope_ahead
     return x[:count], float(x[count]) if recipe.ridges is not None else 0.0
-
-
-def counted(labels: Labels) -> bool:
-    """Whether labels are a matrix's own indices."""
-    return labels.counted
