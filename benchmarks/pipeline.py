@@ -1,4 +1,4 @@
-"""1M ratings from a CSV to model and report by the command line: seconds and peak memory (limits 60 s, 2 GB; 2 s to read)."""
+"""1M ratings from a CSV to model and report by the command line: under 60 s and 2 GB, the file read in 2 s."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def run() -> Iterator[str]:
         yield written(data)
         done = subprocess.run([sys.executable, "-c", READ, str(data)], capture_output=True, text=True, check=True)
         wall, work = map(float, done.stdout.split())
-        yield f"reading: {wall:.2f} s, {work:.2f} s of one core (limit 2 s: {'met' if wall < 2 else 'MISSED'}); best of 3"
+        yield f"reading, best of 3: {wall:.2f} s (limit 2 s: {'met' if wall < 2 else 'MISSED'}); {work:.2f} s of a core"
         words = [sys.executable, "-m", "spectraplex", "complete", str(data), "-o", str(out), "--json"]
-        began = time.perf_counter()
+        began, before = time.perf_counter(), worked()
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             told, talk = process.communicate()
             seconds = time.perf_counter() - began
@@ -61,7 +61,7 @@ def run() -> Iterator[str]:
         facts = json.loads(told)
         yield (
             f"CSV to {'report' if facts['report'] else 'model (no report: it cannot be had here)'}: {seconds:.0f} s "
-            f"(limit 60 s: {'met' if seconds < 60 else 'MISSED'}) on {os.cpu_count()} cores; "
+            f"(limit 60 s: {'met' if seconds < 60 else 'MISSED'}) on {os.cpu_count()} cores, {worked() - before:.0f} s of work; "
             + ", ".join(f"{name} {value:.1f} s" for name, value in facts["seconds"].items())
         )
         yield (
@@ -69,6 +69,12 @@ def run() -> Iterator[str]:
             f"within {facts['gap'] / facts['value']:.1%}"
         )
         yield peak()
+
+
+def worked() -> float:
+    """Seconds of processors that finished processes have used: what a busy machine does not change."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def peak() -> str:
