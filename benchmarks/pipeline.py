@@ -61,7 +61,8 @@ def run() -> Iterator[str]:
         facts = json.loads(told)
         yield (
             f"CSV to {'report' if facts['report'] else 'model (no report: it cannot be had here)'}: {seconds:.0f} s "
-            f"(limit 60 s: {'met' if seconds < 60 else 'MISSED'}) on {os.cpu_count()} cores, {worked() - before:.0f} s of work; "
+            f"(limit 60 s: {'met' if seconds < 60 else 'MISSED'}) on {os.cpu_count()} cores, "
+            f"{worked() - before:.0f} s of work; "
             + ", ".join(f"{name} {value:.1f} s" for name, value in facts["seconds"].items())
         )
         yield (
