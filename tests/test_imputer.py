@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 
 import numpy as np
 import pytest
 from sklearn import datasets
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -18,10 +20,12 @@ from threadpoolctl import threadpool_limits
 
 import spectraplex as sx
 from spectraplex.estimators import NuclearNormImputer
+from spectraplex.estimators import imputer as imputer_module
 from spectraplex.estimators.in_metric import InMetric
 from spectraplex.estimators.moments import Moments, Neighbours, conditional, fold_in, learn
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks set max_iter=5
 @parametrize_with_checks([NuclearNormImputer()])
 def test_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
@@ -77,6 +81,7 @@ def test_rows_of_the_training_table_come_out_as_in_the_transductive_answer(fitte
     assert np.allclose(fitted.transform(gaps[::-1])[::-1][:5], alone, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the iterative imputer's
 @pytest.mark.parametrize(("name", "share"), [("wine", 0.3), ("diabetes", 0.5)])
 def test_better_than_mean_knn_and_iterative_imputers_on_correlated_tables(name, share):
     table = getattr(datasets, f"load_{name}")().data
@@ -91,7 +96,7 @@ def test_better_than_mean_knn_and_iterative_imputers_on_correlated_tables(name, 
         return np.array([same, np.sqrt(np.mean((later - table[new])[np.isnan(gaps[new])] ** 2))])
 
     ours = errors(NuclearNormImputer())
-    for rival in (SimpleImputer(), KNNImputer(), IterativeImputer(random_state=0, max_iter=30, tol=1e-2)):
+    for rival in (SimpleImputer(), KNNImputer(), IterativeImputer(random_state=0)):
         assert (ours < errors(rival)).all(), rival
 
 
@@ -143,12 +148,33 @@ def test_many_columns_get_the_plain_norm():
 def test_the_plain_norm_on_request():
     table = rank_two(noise=0.1)
     gaps = holed(table, 0.2)
-    imputer = NuclearNormImputer(metric="identity", tol=1e-4).fit(gaps)
-    assert isinstance(imputer.problem_.objective, sx.Completion) and sx.verify(
+    chosen = NuclearNormImputer(metric="identity").fit(gaps)
+    assert isinstance(chosen.problem_.objective, sx.Completion) and set(chosen.path_["n_neighbors"]) == {0}
+    assert rmse(chosen.completed_, table, gaps) < 0.4
+    imputer = NuclearNormImputer(20.0, metric="identity", tol=1e-4).fit(gaps)
+    assert sx.verify(imputer.certificate_, imputer.problem_, imputer.solution_)
+    assert np.allclose(imputer.transform(gaps), imputer.completed_, rtol=0, atol=1e-2 * imputer.scale_.max())
+
+
+def test_a_solve_that_was_cut_short_says_so():
+    with pytest.warns(
+        ConvergenceWarning, match="raise max_steps or loosen the gap. Here that is max_iter=1 and tol=1e-06"
+    ):
+        NuclearNormImputer(radius=20.0, n_neighbors=0, max_iter=1, tol=1e-6).fit(holed(rank_two(noise=0.3), 0.4))
+
+
+def test_so_little_observed_that_nothing_can_be_hidden():
+    table = np.array([[1.0, 2.0], [3.0, np.nan], [np.nan, 5.0]])
+    imputer = NuclearNormImputer().fit(table)
+    assert imputer.path_["score"].size == 0 and imputer.n_neighbors_ == 0
+    assert 1.0 <= imputer.completed_[2, 0] <= 3.0 and sx.verify(
         imputer.certificate_, imputer.problem_, imputer.solution_
     )
-    assert rmse(imputer.completed_, table, gaps) < 0.4
-    assert np.allclose(imputer.transform(gaps), imputer.completed_, rtol=0, atol=1e-2 * imputer.scale_.max())
+
+
+def test_the_example_of_the_docstring():
+    failed, tried = doctest.testmod(imputer_module)
+    assert tried > 0 and failed == 0
 
 
 # ----------------------------------------------------------------------------------------------- the rooms beneath
@@ -367,7 +393,7 @@ def test_progress_goes_through_callbacks():
 def test_constant_columns_are_filled_with_their_constant():
     table = np.column_stack([rank_two(p=3), np.full(60, 0.1), np.full(60, 1e9)])
     gaps = holed(table, 0.3)
-    filled = NuclearNormImputer().fit_transform(gaps)
+    filled = NuclearNormImputer(10.0, n_neighbors=0).fit_transform(gaps)
     assert np.allclose(filled[:, 3:], table[:, 3:], rtol=1e-14) and np.isfinite(filled).all()
     constant = NuclearNormImputer().fit(np.where(np.eye(5) > 0, np.nan, 3.0))
     assert (constant.completed_ == 3.0).all() and constant.certificate_ is None and constant.rank_ == 0
@@ -384,7 +410,7 @@ def test_one_row_and_one_column():
 
 def test_nothing_missing_and_everything_missing():
     table = rank_two()
-    imputer = NuclearNormImputer().fit(table)
+    imputer = NuclearNormImputer(30.0, n_neighbors=0).fit(table)
     assert np.array_equal(imputer.completed_, table)
     assert rmse(imputer.transform(holed(table, 0.2)), table, holed(table, 0.2)) < 0.1
     with pytest.raises(ValueError, match="none of the 6 entries is observed; there is nothing to learn from"):
@@ -397,7 +423,7 @@ def test_nothing_missing_and_everything_missing():
 def test_a_row_without_any_observation_gets_what_is_usual():
     gaps = holed(rank_two(noise=0.2), 0.2)
     gaps[5] = np.nan
-    imputer = NuclearNormImputer().fit(gaps)
+    imputer = NuclearNormImputer(10.0, n_neighbors=5).fit(gaps)
     usual = imputer.transform(np.full((1, 8), np.nan))[0]
     assert np.allclose(imputer.completed_[5], usual, atol=0.02 * imputer.scale_.max())
     assert (np.abs(usual - np.nanmean(gaps, axis=0)) < 0.35 * imputer.scale_).all()
@@ -407,7 +433,17 @@ def test_a_row_without_any_observation_gets_what_is_usual():
 def test_numbers_of_any_size(size):
     table = rank_two()
     gaps = holed(table, 0.2) * size
-    assert rmse(NuclearNormImputer().fit_transform(gaps) / size, table, gaps) < 0.1
+    assert rmse(NuclearNormImputer(30.0, n_neighbors=0).fit_transform(gaps) / size, table, gaps) < 0.1
+
+
+def test_one_wild_entry_does_not_rule_the_others():
+    table = rank_two(noise=0.3)
+    table[:, 0] = 0.0
+    table[3, 0] = 1.0
+    imputer = NuclearNormImputer(20.0, n_neighbors=0, min_value=None, max_value=None).fit(table)
+    wild, tame = np.full((1, 8), np.nan), np.full((1, 8), np.nan)
+    wild[0, 0], tame[0, 0] = 1e6, imputer.mean_[0] + 10 * imputer.scale_[0]
+    assert np.array_equal(imputer.transform(wild)[0, 1:], imputer.transform(tame)[0, 1:])
 
 
 def test_infinite_numbers_and_other_columns_are_refused():

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from ..arrays import EPS, Array
 from ..pathway import rank_of
+from ..stop import Status
 from ..threads import one_blas_thread
 from .asked import bounds, check, is_nan
 from .table import Model, Settings, fit
@@ -27,6 +29,7 @@ except ImportError:  # pragma: no cover
         return method
 
 
+_FAR = 10.0  # standard deviations: an entry farther from its mean counts as that far, or it would rule all others
 _WIDE = 300  # columns above which a covariance of all of them costs more than it tells
 _PATH = ("n_neighbors", "noise", "radius", "score", "rank", "gap")
 
@@ -160,6 +163,13 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             )
             with one_blas_thread:
                 fitted = fit(self._standardized(table), settings, observe)
+            if fitted.result.status not in (Status.GAP, Status.FLOOR):
+                warnings.warn(
+                    f"{type(self).__name__}: {fitted.result.status.value} Here that is max_iter={self.max_iter} "
+                    f"and tol={self.tol:g}.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
             predicted[:, self._varying] = fitted.predicted
             self._model = fitted.model
             self.certificate_, self.problem_ = fitted.result.certificate, fitted.problem
@@ -181,10 +191,11 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         deviation = np.sqrt((np.where(seen, scaled - mean, 0.0) ** 2).sum(axis=0) / counts)
         self._varying = deviation > 64 * EPS
         self.mean_ = mean * unit
-        self.scale_ = np.where(self._varying, deviation * unit, 1.0)
+        self.scale_ = own = np.where(self._varying, deviation * unit, 1.0)
         if not self.standardize and self._varying.any():
             top = self.scale_[self._varying].max()
             self.scale_ = np.full(table.shape[1], top * np.sqrt(np.mean((self.scale_[self._varying] / top) ** 2)))
+        self._far = _FAR * own / self.scale_
 
     # --------------------------------------------------------------------------------------------------- transform
 
@@ -212,7 +223,8 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _standardized(self, table: Array) -> Array:
         varying = self._varying
-        return np.asarray((table[:, varying] - self.mean_[varying]) / self.scale_[varying])
+        scaled = (table[:, varying] - self.mean_[varying]) / self.scale_[varying]
+        return np.clip(scaled, -self._far[varying], self._far[varying])
 
     def _filled(self, table: Array, predicted: Array) -> Array:
         values = np.where(self._varying, self.mean_ + self.scale_ * predicted, self.mean_)

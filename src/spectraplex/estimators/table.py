@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -68,9 +68,9 @@ class Stage:
 
     near: Neighbours | None
     mean: Array
-    covariance: Array | None
     base: Array
-    root: Array | None
+    root: Array | None  # of the metric; None: the identity
+    norm: float = 0.0  # nuclear norm of the zero-filled residual, asked for where there is no metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +105,14 @@ def fit(table: Array, settings: Settings, observe: Callable[[], Any] = lambda: N
     # a stream of its own: holes made by default_rng(seed).random(shape) would otherwise be the very entries to hide
     rng = np.random.default_rng([settings.seed, 6])
     path: tuple[Tried, ...] = ()
-    noise, neighbours = None, settings.neighbours
+    noise, neighbours = 1.0, settings.neighbours
     if settings.radius is None or neighbours is None:
         path = _choose(table, settings, rng, observe)
-        best = min(path, key=lambda tried: tried.score)
-        noise, neighbours = best.noise if settings.radius is None else None, best.neighbours
+        best = min(path, key=lambda tried: tried.score, default=None)  # none where too little is observed to hide any
+        noise = 1.0 if best is None else best.noise
+        neighbours = (neighbours or 0) if best is None else best.neighbours
     first = _first(table, settings.learned, rng)
-    stage = _stage(table, first, neighbours, settings.learned, rng)
+    stage = _stage(table, first, neighbours, rng)
     problem, start = _problem(table, stage, noise, settings.radius)
     result = _solve(problem, start, settings.tol, settings)
     observe()
@@ -124,11 +125,12 @@ def _first(table: Array, learned: bool, rng: np.random.Generator) -> Moments | N
     return learn(table, rng) if learned else None
 
 
-def _stage(table: Array, first: Moments | None, neighbours: int, learned: bool, rng: np.random.Generator) -> Stage:
+def _stage(table: Array, first: Moments | None, neighbours: int, rng: np.random.Generator) -> Stage:
     if first is None:
         seen = ~np.isnan(table)
         mean = np.where(seen, table, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-        return Stage(None, mean, None, np.broadcast_to(mean, table.shape), None)
+        norm = float(np.linalg.norm(np.where(seen, table - mean, 0.0), "nuc"))
+        return Stage(None, mean, np.broadcast_to(mean, table.shape), None, norm)
     near, local, own = None, np.zeros(table.shape), first
     if neighbours:
         near = Neighbours(first, first.fill(table)[some(len(table), rng)], neighbours)
@@ -136,36 +138,35 @@ def _stage(table: Array, first: Moments | None, neighbours: int, learned: bool, 
         own = learn(table - local, rng)
     values, vectors = np.linalg.eigh(own.covariance)
     root = (vectors * np.sqrt(values)) @ vectors.T
-    return Stage(near, own.mean, own.covariance, local + own.mean, 0.5 * (root + root.T))
+    return Stage(near, own.mean, local + own.mean, 0.5 * (root + root.T))
 
 
-def _problem(table: Array, stage: Stage, noise: float | None, radius: float | None) -> tuple[Problem, Rectangular]:
+def _problem(table: Array, stage: Stage, noise: float, radius: float | None) -> tuple[Problem, Rectangular | None]:
     """The convex problem at a radius, or the one that a noise means; and a start, the normal distribution's answer."""
     residual = table - stage.base
     rows, cols = np.nonzero(~np.isnan(residual))
     completion = Completion(rows, cols, residual[rows, cols], table.shape)
-    share = 1.0 if noise is None else noise
-    if stage.root is None:
-        Y, objective = np.nan_to_num(residual) / (1.0 + share), cast(Any, completion)
-    else:
-        z = fold_in(residual, stage.root / np.sqrt(share))
-        Y, objective = np.linalg.solve(stage.root, z.T).T, InMetric(completion, stage.root)
-    U, s, Vh = np.linalg.svd(Y, full_matrices=False)
+    if stage.root is None:  # the zero-filled residual, shrunk, has the radius; it is no start worth decomposing for
+        radius = max(stage.norm / (1.0 + noise), 1e-9) if radius is None else radius
+        return Problem(completion, NuclearBall(table.shape, radius)), None
+    share = 1.0 if radius is not None else noise
+    z = fold_in(residual, stage.root / np.sqrt(share))
+    U, s, Vh = np.linalg.svd(np.linalg.solve(stage.root, z.T).T, full_matrices=False)
     size = float(s.sum())
     radius = max(size, 1e-9) if radius is None else radius
-    if size > radius:
-        s = s * (radius / size)
-    kept = s > 1e-12 * max(radius, 1e-300)
+    s = s * min(1.0, radius / max(size, 1e-300))
+    kept = s > 1e-12 * radius
     start = Rectangular(np.ascontiguousarray(U[:, kept]), s[kept], np.ascontiguousarray(Vh[kept].T))
-    return Problem(objective, NuclearBall(table.shape, radius)), start
+    problem = Problem(InMetric(completion, stage.root), NuclearBall(table.shape, radius))
+    return problem, start if kept.any() else None
 
 
-def _solve(problem: Problem, start: Rectangular, tol: float, settings: Settings) -> Result:
+def _solve(problem: Problem, start: Rectangular | None, tol: float, settings: Settings) -> Result:
     """To a gap that keeps the fitted entries within ``tol`` of the minimiser's, in mean square: ½‖z − z*‖² ≤ gap."""
     objective = problem.objective
     count = getattr(objective, "completion", objective).values.size
     stop = Stop(gap=0.5 * tol**2 * count, max_steps=settings.max_steps)
-    return solve(problem, stop=stop, start=start if start.s.size else None, seed=settings.seed)
+    return solve(problem, stop=stop, start=start, seed=settings.seed)
 
 
 def _parts(result: Result, problem: Problem, root: Array | None) -> tuple[Array, Array]:
@@ -201,7 +202,7 @@ def _choose(
     path: list[Tried] = []
     for count in counts:
         pairs = zip(parts, firsts, strict=True)
-        stages = [_stage(part.seen, first, count, settings.learned, rng) for part, first in pairs]
+        stages = [_stage(part.seen, first, count, rng) for part, first in pairs]
         found: dict[int, Tried] = {}
         here = NOISES.index(_MIDDLE)
         while parts:  # from the middle of the path to where the neighbours on both sides are worse
@@ -215,7 +216,7 @@ def _choose(
                 break
             here = best
         path += [found[place] for place in sorted(found)]
-    return tuple(path) or (Tried(counts[0], 1.0, settings.radius or 0.0, 0.0, 0, 0.0),)
+    return tuple(path)
 
 
 @dataclass(frozen=True, eq=False)
