@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 import spectraplex as sx
-from spectraplex.cli import catalogue, settings, store, tables
+from spectraplex.cli import catalogue, settings, store, tables, talk
 from spectraplex.cli.app import app
 from spectraplex.cli.layout import Asked
 from spectraplex.datasets import ratings_like
@@ -155,6 +156,50 @@ def test_verify_does_not_trust_what_is_written_in_the_folder(model, ratings, tmp
     assert "lower bound" in run("verify", forged("bound", better), ratings, code=1).stdout
     assert "intercepts" in run("verify", forged("shifted", shifted), ratings, code=1).stdout
     assert "factors" in run("verify", forged("scaled", scaled), code=1).stdout
+
+
+def test_the_report_is_in_the_model_where_it_can_be_had(ratings, tmp_path, monkeypatch):
+    asked = {}
+
+    def write(fitted, path, **options):
+        asked.update(options, radius=fitted.radius_)
+        Path(path).write_text("<html>", encoding="utf-8")
+
+    monkeypatch.setitem(sys.modules, "spectraplex.report", SimpleNamespace(write=write))
+    out = tmp_path / "m"
+    done = run("complete", ratings, "-o", out, "--radius", "5")
+    assert (out / "report.html").read_text(encoding="utf-8") == "<html>" and str(out / "report.html") in done.stdout
+    assert asked["source"] == "ratings.csv" and asked["radius"] == 5.0 and asked["command"][0] == "spectraplex"
+    monkeypatch.setitem(sys.modules, "spectraplex.report", None)
+    done = run("complete", ratings, "-o", out, "--radius", "5", "--force")
+    assert "No report was written" in done.stderr and not (out / "report.html").exists()
+    run("info", out)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_says_value_gap_rank_and_time_left(monkeypatch):
+    clock = iter(range(0, 1000, 3))
+    monkeypatch.setattr(talk.time, "monotonic", lambda: float(next(clock)))
+
+    def told(stream: io.StringIO) -> str:
+        monkeypatch.setattr(sys, "stderr", stream)
+        with talk.Progress() as progress:
+            progress.begin("fitting with radius 5", 0.01)
+            for step in range(1, 8):
+                gap = float("inf") if step < 3 else 50.0 * 0.5**step
+                progress(sx.Record(step, 0.1 * step, 50.0, gap, 50.0 - gap, 50.0 * 0.5**step, 4, 9.0, "x", 1.0), None)
+        return stream.getvalue()
+
+    plain = told(io.StringIO()).splitlines()
+    assert plain[0].endswith("gap not yet certified, rank 4, 3 s so far")
+    # half of the gap every three seconds: from 1/64 to 1/100 is log2(100/64) of that
+    assert "step 6, value 50, certified gap 1.56 %, rank 4" in plain[5] and plain[5].endswith("about 2 s left")
+    assert "certified gap 0.781 %" in plain[6] and "left" not in plain[6]
+    assert "rank 4" in told(Terminal()) and talk.Progress(quiet=True)(None, None) is None
 
 
 # --------------------------------------------------------------------------------------------------------- files

@@ -225,6 +225,22 @@ def test_a_full_disk_leaves_nothing_behind(good, model, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "r.csv"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs processes that can be asked for")
+def test_what_a_killed_process_left_is_cleared_away(good, model, tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    half, moved = (tmp_path / f".model.{kind}-{gone.pid}" for kind in ("part", "old"))
+    other = tmp_path / f".model.part-{os.getppid()}"  # somebody who is still at work
+    half.mkdir()
+    other.mkdir()
+    (half / "factors.npz").write_bytes(b"half")
+    held = (model / "model.json").read_bytes()
+    os.rename(model, moved)
+    assert "--force" in refused("complete", good, "-o", model, *FAST)
+    assert (model / "model.json").read_bytes() == held
+    assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, "model", "r.csv"]
+
+
 def test_a_real_process_ends_with_a_sentence_too(tmp_path):
     data = tmp_path / "r.csv"
     data.write_text(GOOD + "4,1,good\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -170,6 +171,7 @@ def _readable(value: Any) -> Any:
 
 def refuse_folder(out: Path, force: bool) -> None:
     """Before any work is done: an existing model is only replaced if that was asked for, anything else never."""
+    _tidy(out)
     if out.exists() or out.is_symlink():
         if status_of(out) is None and not (out.is_dir() and not any(out.iterdir())):
             raise ValueError(f"{out} is there already and is not a model; name another place.")
@@ -212,6 +214,30 @@ def file_aside(out: Path) -> Iterator[Path]:
         os.replace(aside, out)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _tidy(out: Path) -> None:
+    """Clear away what a process that was killed while it wrote has left beside a model, and put back what it moved."""
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*-*"):
+        kind, _, pid = left.name.removeprefix(f".{out.name}.").partition("-")
+        if kind not in ("part", "old") or not pid.isdigit() or _alive(int(pid)):
+            continue
+        if kind == "old" and not out.exists():
+            os.rename(left, out)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    if pid == os.getpid() or os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _aside(out: Path) -> Path:

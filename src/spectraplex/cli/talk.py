@@ -74,7 +74,9 @@ class Progress:
         self.last = now
         line = self.line(record, now)
         if self.live is not None:
-            self.live.update(line)
+            from rich.text import Text
+
+            self.live.update(Text(line, no_wrap=True, overflow="ellipsis"))
         else:
             say(line)
 
