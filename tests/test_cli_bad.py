@@ -71,6 +71,7 @@ BAD = {
     "a long line": ("n,a,b\nx,1,2,3\n", ("--matrix",), "line 2: 4 columns where the first line has 3"),
     "an unknown loss": (GOOD, ("--loss", "cubic"), "unknown loss 'cubic'"),
     "a bad radius": (GOOD, ("--radius", "large"), "radius must be 'auto' or a positive number"),
+    "a checkpoint in the past": (GOOD, ("--checkpoint", "-1"), "--checkpoint is a number of seconds"),
     "a bad policy": (GOOD, ("--duplicates", "first"), "--duplicates must be one of error, mean, last"),
     "a bad delimiter": (GOOD, ("--delimiter", "xx"), "--delimiter 'xx'"),
     "a bad encoding": (GOOD, ("--encoding", "klingon"), "--encoding 'klingon' is not known"),

@@ -46,7 +46,7 @@ def job(data: Path, out: Path, **said: object) -> fitting.Job:
 
 
 def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypatch):
-    data = write(tmp_path / "r.csv", 60, 40, 900)
+    data = write(tmp_path / "r.csv", 40, 30, 500)
     fitting.complete(job(data, tmp_path / "whole", checkpoint=None))
     wanted = factors(tmp_path / "whole")
     written = journal.Journal.write
@@ -122,7 +122,7 @@ print("ended", os.waitpid(child(*words), 0)[1], flush=True)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_with_signal_9_at_five_random_moments(tmp_path):
     """Every run is a process of its own; the driver forks them, so that what they import is imported once."""
-    data, out, whole = write(tmp_path / "r.csv", 200, 150, 4_000), tmp_path / "model", tmp_path / "whole"
+    data, out, whole = write(tmp_path / "r.csv", 120, 90, 2_000), tmp_path / "model", tmp_path / "whole"
     words = [sys.executable, "-c", DRIVER, str(data), str(out), str(whole)]
     done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     said = [line for line in done.stdout.splitlines() if line.startswith(("killed", "ended"))]
@@ -132,7 +132,7 @@ def test_killed_with_signal_9_at_five_random_moments(tmp_path):
 
 
 def test_ctrl_c_writes_what_there_is_and_resume_goes_on(tmp_path, monkeypatch):
-    data, out = write(tmp_path / "r.csv", 60, 40, 900), tmp_path / "model"
+    data, out = write(tmp_path / "r.csv", 40, 30, 500), tmp_path / "model"
     fitting.complete(job(data, tmp_path / "whole", checkpoint=None))
     keep, seen = journal.Journal.keep, 0
 

@@ -247,9 +247,13 @@ class _Run:
         verdict = self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
         if verdict is None:
             keepers = (observer.keep for observer in self.observers if hasattr(observer, "keep"))
-            if any(keep(lambda: self._result(Status.INTERRUPTED)) is False for keep in keepers):
+            if any(keep(self._so_far) is False for keep in keepers):
                 return Status.OBSERVER
         return verdict
+
+    def _so_far(self) -> Result:
+        """As if Ctrl-C had come now; its trace is not the one that grows on."""
+        return replace(self._result(Status.INTERRUPTED), trace=Trace(self.trace))
 
     # --------------------------------------------------------------------------------------------- in and out
 

@@ -101,6 +101,8 @@ def _fit(job: Job, mark: str | None = None) -> Done:
         "fingerprint": table.mark,
     }
     every = job.said.get("checkpoint")
+    if every is not None and not every >= 0:
+        raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
     with Progress(job.quiet) as progress:
         kept = Journal(journal.folder_of(job.out), document, every, progress)
         if every is not None:

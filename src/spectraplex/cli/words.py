@@ -23,7 +23,7 @@ def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*args, **options)
         except KeyboardInterrupt:
-            say("Interrupted; nothing was written.")
+            say("Interrupted at once; no model was written.")
             code = 130
         except BrokenPipeError:  # "| head" has seen enough; the interpreter must not stumble over it at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
