@@ -180,10 +180,39 @@ def test_a_sparse_distance_goes_on_exactly_too(tmp_path):
 
     A = sparse_random(30, 20, 0.2, random_state=0)
     problem = sx.Problem(sx.Distance(A), sx.NuclearBall((30, 20), 2.0))
-    whole = sx.solve(problem, "pairwise", sx.Stop(max_steps=40), certify=False)
+    whole = sx.solve(problem, "pairwise", sx.Stop(max_steps=12), certify=False)
     half = sx.solve(problem, "pairwise", sx.Stop(max_steps=20), certify=False)
     half.save(tmp_path)
     same(whole, sx.solve(problem, "pairwise", sx.Stop(max_steps=20), start=sx.load(tmp_path), certify=False))
+
+
+@pytest.mark.parametrize("method", ["hybrid", "cg", "in-face"])
+def test_what_an_observer_keeps_goes_on_exactly_from_every_step(method):
+    known, kept = make("ball, Huber"), []
+
+    class Keeps:
+        def __call__(self, record, point):
+            pass
+
+        def keep(self, result):
+            kept.append(result())
+
+    class Stops(Keeps):
+        def keep(self, result):
+            return len(result().trace) < 2
+
+    stop = sx.Stop(relative_gap=1e-7, max_steps=12)
+    whole = sx.solve(known.problem, method, stop)
+    watched = sx.solve(known.problem, method, stop, observers=[Keeps()])
+    same(whole, watched)
+    assert len(kept) == len(whole.trace) - 1  # wherever it went on, not where it ended
+    for each in kept:
+        left = sx.Stop(relative_gap=1e-7, max_steps=12 - each.trace[-1].step)
+        again = sx.solve(known.problem, method, left, start=each)
+        same(whole, again)
+        assert again.status is whole.status and len(again.trace) == len(whole.trace)
+    ended = sx.solve(known.problem, method, stop, observers=[Stops()])
+    assert ended.status is sx.Status.OBSERVER and len(ended.trace) == 2
 
 
 def test_another_method_goes_on_from_the_point():
@@ -293,10 +322,10 @@ def test_an_image_that_drifts_is_noticed():
 
 def test_solving_from_several_threads_gives_the_same_results():
     known = make("ball, active")
-    alone = sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=40))
+    alone = sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=12))
     results: list[sx.Result] = []
     threads = [
-        threading.Thread(target=lambda: results.append(sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=40))))
+        threading.Thread(target=lambda: results.append(sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=12))))
         for _ in range(4)
     ]
     for thread in threads:

@@ -48,7 +48,9 @@ def solve(
     problem : what to minimise over what.
     method : a name from ``spectraplex.METHODS``, or a method such as ``ConditionalGradient(step="open-loop")``.
     stop : when to end; by default at a certified relative gap of 10⁻³, or after 10,000 steps.
-    observers : called as ``observer(record, point)`` after every step; only returning False stops.
+    observers : called as ``observer(record, point)`` after every step; only returning False stops. One that has a
+        method ``keep`` may ask, wherever the run goes on, for what it takes to go on later: ``keep(result)`` is given a
+        function that returns a ``Result``; returning False stops there.
     start : where to begin: a ``Result`` (the same method goes on exactly where it was), factors such as ``result.X``,
         or a tuple (vectors, weights) or (U, s, V).
     seed : same seed, same result.
@@ -242,7 +244,16 @@ class _Run:
             return verdict
         if self.idle >= max(_PATIENCE, len(self.point.atoms)):
             return Status.STALLED
-        return self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
+        verdict = self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
+        if verdict is None:
+            keepers = (observer.keep for observer in self.observers if hasattr(observer, "keep"))
+            if any(keep(self._so_far) is False for keep in keepers):
+                return Status.OBSERVER
+        return verdict
+
+    def _so_far(self) -> Result:
+        """As if Ctrl-C had come now; its trace is not the one that grows on."""
+        return replace(self._result(Status.INTERRUPTED), trace=Trace(self.trace))
 
     # --------------------------------------------------------------------------------------------- in and out
 

@@ -16,7 +16,14 @@ _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 @contextmanager
 def lines_of(path: Path, wanted: tuple[str, ...], lone: bool = True) -> Iterator[tuple[str, Iterator[str]]]:
-    """The name of a file as messages say it, and its lines, unpacked and decoded.
+    """The name of a file as messages say it, and its lines, unpacked and decoded; see ``bytes_of``."""
+    with bytes_of(path, wanted, lone) as (name, raw):
+        yield name, _text(name, raw)
+
+
+@contextmanager
+def bytes_of(path: Path, wanted: tuple[str, ...], lone: bool = True) -> Iterator[tuple[str, IO[bytes]]]:
+    """The name of a file as messages say it, and its bytes, unpacked.
 
     In a zip archive, of the first member with a wanted name; else, if ``lone`` allows it, of the only one there is.
     """
@@ -30,10 +37,10 @@ def lines_of(path: Path, wanted: tuple[str, ...], lone: bool = True) -> Iterator
                     inside = _member(name, archive, wanted, lone)
                     name = f"{name}: {inside}"
                     with _opened(name, archive, inside) as packed, _unpacked(packed) as raw:
-                        yield name, _text(name, raw)
+                        yield name, raw
             else:
                 with _unpacked(file) as raw:
-                    yield name, _text(name, raw)
+                    yield name, raw
     except _DAMAGED as error:
         raise ValueError(
             f"{name}: the archive is incomplete or damaged ({str(error).rstrip('.')}); delete it and get it again."

@@ -15,10 +15,10 @@ from ..factors import Rectangular
 from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..penalized import unit_ball, zero_image
-from ..solve import Observer
+from ..solve import Observer, solve
 from ..stop import Status, Stop
 from .observations import Observations
-from .recipe import Recipe, Solution, plainly, solved
+from .recipe import Recipe, Solution, Solver, plainly, solved
 
 _GROWTH = 1.5  # from one radius to the next
 _COLD = 6  # steps of the solver from nothing: predictions settle long before the gap does
@@ -44,6 +44,7 @@ def choose(
     seed: int,
     observers: Sequence[Observer] = (),
     told: Callable[[float, float], Any] = lambda radius, score: None,
+    solver: Solver = solve,
 ) -> Choice:
     """Keep a share of the observations aside and walk: grow the radius until the held-out loss rises, then refine.
 
@@ -58,9 +59,9 @@ def choose(
     first = first_radius(objective)
     if not first > 0:
         return Choice(1.0, _table([]), None)
-    walk = _Walk(recipe, objective, valid, seed, observers, told)
+    walk = _Walk(recipe, objective, valid, seed, observers, told, solver)
     walk.go(_FIRST * first, _GROWTH)
-    if walk.best is walk.points[0]:  # the first was the best: there may be a better one below
+    if walk.best is walk.points[0] and not walk.ended:  # the first was the best: there may be a better one below
         walk.go(walk.best.radius / _GROWTH, 1.0 / _GROWTH, walk.best.solution.X)
     walk.refine()
     best = walk.best
@@ -113,10 +114,12 @@ class _Walk:
         seed: int,
         observers: Sequence[Observer],
         told: Callable[[float, float], Any],
+        solver: Solver,
     ) -> None:
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
-        self.observers, self.told = observers, told
+        self.observers, self.told, self.solver = observers, told, solver
         self.points: list[_Visited] = []
+        self.ended = False  # an observer has had enough
 
     @property
     def best(self) -> _Visited:
@@ -128,8 +131,7 @@ class _Walk:
             best = self.best.score if self.points else math.inf
             here = self.visit(radius, start)
             free = factor > 1.0 and here.solution.X.s.sum() < 0.99 * radius
-            told = here.solution.status is Status.OBSERVER
-            if here.score >= best * (1.0 - _ENOUGH) or free or told or here.score <= 0.0:
+            if here.score >= best * (1.0 - _ENOUGH) or free or here.score <= 0.0 or self.ended:
                 break
             start, radius = here.solution.X, factor * radius
 
@@ -137,7 +139,7 @@ class _Walk:
         """One more radius where the parabola through the best score and its neighbours has its lowest point."""
         self.points.sort(key=lambda point: point.radius)
         k = self.points.index(self.best)
-        if not 0 < k < len(self.points) - 1:
+        if self.ended or not 0 < k < len(self.points) - 1:
             return
         x = [math.log(point.radius) for point in self.points[k - 1 : k + 2]]
         y = [point.score for point in self.points[k - 1 : k + 2]]
@@ -154,11 +156,19 @@ class _Walk:
         stop = Stop(max_steps=_COLD if start is None else _STEPS)
         given = None if start is None else self._stretched(start, radius)
         solution = solved(
-            self.objective, radius, stop, start=given, seed=self.seed, observers=self.observers, certify=False
+            self.objective,
+            radius,
+            stop,
+            start=given,
+            seed=self.seed,
+            observers=self.observers,
+            certify=False,
+            solver=self.solver,
         )
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         here = _Visited(radius, self.score(solution), solution)
+        self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
         return here

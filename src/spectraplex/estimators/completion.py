@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Array
 from ..factors import Rectangular
 from ..problem import Problem
+from ..solve import solve
 from ..stop import Status
 from ..threads import one_blas_thread
 from . import parameters, serving
@@ -208,18 +209,20 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+        solver = getattr(self, "_solver", solve)
         with one_blas_thread, Told(self) as told:
             start = None
             path = serving.no_path()
             if known is not None:
                 (radius, start), path = known, getattr(self, "path_", path)
             elif radius is None:
-                choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored)
+                choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored, solver)
                 radius, path, start = choice.radius, choice.path, choice.start
             self.offset_ = recipe.offset(used)
             objective = recipe.objective(used, self.offset_)
             stop = default_stop(objective, float(self.tolerance), int(self.max_iter))
-            found = solved(objective, radius, stop, start=start, seed=self._seed, observers=told.observers)
+            asked: Any = dict(start=start, seed=self._seed, observers=told.observers, solver=solver)
+            found = solved(objective, radius, stop, **asked)
         self.radius_, self.path_, self.observations_ = radius, path, seen
         self.row_labels_, self.column_labels_ = labels
         scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))

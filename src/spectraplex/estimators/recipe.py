@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,6 +91,9 @@ def mean_count(counts: Array) -> float:
     return float(seen.mean()) if seen.size else 1.0
 
 
+Solver = Callable[..., Result]  # like ``solve``; another one may keep what was solved, or show it
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A solved problem: the low-rank part, the intercepts beside it, and what is certified of both together.
@@ -118,10 +121,11 @@ def solved(
     seed: int = 0,
     observers: Sequence[Observer] = (),
     certify: bool = True,
+    solver: Solver = solve,
 ) -> Solution:
     """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition."""
     problem = Problem(objective, NuclearBall(objective.shape, radius))
-    result = solve(problem, stop=stop, observers=observers, start=start, seed=seed, certify=certify)
+    result = solver(problem, stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     U, s, V = as_rectangular(result).svd()
     X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
     image = objective.measure(*X.triple())

@@ -1,0 +1,160 @@
+"""predict, recommend and info: what a model folder answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..estimators import serving
+from . import store
+from .layout import Asked
+from .tables import as_text, codes_of
+from .talk import number, say
+from .words import write_json
+
+
+def predict(folder: Path, pairs: Path, out: Path | None, asked: Asked, quiet: bool, as_json: bool) -> None:
+    stored = store.read(folder)
+    model = stored.model
+    first, second, told = _pairs(pairs, asked, stored)
+    rows, cols = codes_of(model.row_labels_, first), codes_of(model.column_labels_, second)
+    predicted = serving.linked(model, serving.linear(model, rows, cols))
+    if not quiet:
+        say(f"{told}.")
+        _unknown(rows, cols)
+    _table(out, as_json, [*stored.names, "prediction"], zip(first, second, predicted.tolist(), strict=True))
+
+
+def _pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
+    from .text import read_pairs
+
+    if str(pairs) == "-":
+        return _from_stdin(asked, stored)
+    if pairs.suffix.lower() not in (".parquet", ".pq"):
+        return read_pairs(pairs, asked, stored.names)
+    from ..estimators.observations import frame_column
+    from .formats import read_frame
+
+    frame = read_frame(pairs)
+    named = [
+        wanted or (known if known in frame.columns else frame.columns[k])
+        for k, (wanted, known) in enumerate(zip((asked.row, asked.column), stored.names, strict=True))
+        if wanted or known in frame.columns or k < len(frame.columns)
+    ]
+    if len(named) < 2:
+        raise ValueError(f"{pairs}: row and column labels are needed, and there is one column only.")
+    first, second = (frame_column(frame, name).tolist() for name in named)
+    return first, second, f"{pairs}: rows from {named[0]!r}, columns from {named[1]!r}"
+
+
+def _from_stdin(asked: Asked, stored: store.Stored) -> tuple[list[str], list[str], str]:
+    """Standard input is read to its end into a file: the layout is guessed from its beginning, then it is read."""
+    import tempfile
+
+    from .text import read_pairs
+
+    with tempfile.TemporaryDirectory() as room:
+        path = Path(room) / "pairs"
+        path.write_bytes(sys.stdin.buffer.read())
+        try:
+            first, second, told = read_pairs(path, asked, stored.names)
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path), "standard input")) from None
+    return first, second, told.replace(str(path), "standard input")
+
+
+def _unknown(rows: Array, cols: Array) -> None:
+    for codes, side in ((rows, "row"), (cols, "column")):
+        count = int((codes < 0).sum())
+        if count:
+            say(f"{count:,} of {codes.size:,} pairs have a {side} label that the model does not know: intercepts only.")
+
+
+def recommend(
+    folder: Path, labels: list[str], n: int, exclude_seen: bool, out: Path | None, quiet: bool, as_json: bool
+) -> None:
+    stored = store.read(folder)
+    model = stored.model
+    places = codes_of(model.row_labels_, labels)
+    unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
+    if unknown and not quiet:
+        say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")
+    answers = serving.recommend(model, places, n, exclude_seen)
+    lines = (
+        (label, rank, column, value)
+        for label, found in zip(labels, answers, strict=True)
+        for rank, (column, value) in enumerate(found, 1)
+    )
+    row, column = stored.names
+    _table(out, as_json, [row, "place", column, "prediction"], lines)
+
+
+def _table(out: Path | None, as_json: bool, names: list[str], lines: Iterable[Sequence[Any]]) -> None:
+    """CSV with a header, or a JSON list of objects; to a file that is written aside, or to standard output."""
+    if as_json and out is None:
+        write_json([dict(zip(names, map(_plain, line), strict=True)) for line in lines])
+        return
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(
+        [as_text(field) if not isinstance(field, float) else repr(field) for field in line] for line in lines
+    )
+    if out is None:
+        sys.stdout.write(text.getvalue())
+        sys.stdout.flush()
+    else:
+        with store.file_aside(out) as aside:
+            aside.write_text(text.getvalue(), encoding="utf-8", newline="")
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float) else as_text(value)
+
+
+def info(folder: Path, as_json: bool) -> None:
+    stored = store.read(folder)
+    model, document, data = stored.model, stored.document, stored.data
+    if as_json:
+        facts = {
+            name: document[name] for name in ("status", "created", "seconds", "data", "settings", "versions", "seed")
+        }
+        numbers = {
+            "radius": model.radius_,
+            "rank": model.rank_,
+            "steps": model.n_iter_,
+            "value": model.certificate_.value,
+        }
+        gap = model.certificate_.gap
+        write_json(
+            facts | numbers | {"gap": gap if math.isfinite(gap) else None, "certificate": document["certificate"]}
+        )
+        return
+    rows, columns = data["shape"]
+    chosen = "given" if not model.path_["radius"].size else f"chosen among {model.path_['radius'].size}"
+    lines = {
+        "status": document["status"],
+        "created": f"{document['created']} with spectraplex {document['versions']['spectraplex']}",
+        "data": f"{data['file']}: {data['observations']:,} values of {rows:,} rows and {columns:,} columns",
+        "filled": f"{100 * data['observations'] / (rows * columns):.3g} % of the table",
+        "labels": f"{stored.names[0]} × {stored.names[1]}",
+        "radius": f"{number(model.radius_)} ({chosen})",
+        "rank": f"{model.rank_}, largest singular values {', '.join(number(each) for each in model.s_[:3]) or 'none'}",
+        "steps": str(model.n_iter_),
+        "certificate": str(model.certificate_),
+        "settings": ", ".join(f"{name}={value!r}" for name, value in document["settings"].items()),
+        "files": "all there, checksums agree",
+    }
+    sys.stdout.write("".join(f"{name:<12} {text}\n" for name, text in lines.items()))
+    if not np.isfinite(model.certificate_.gap):
+        say("Nothing is certified of this model.")
+    if document["status"] == "interrupted":
+        say(f"The fit was interrupted; `spectraplex resume {folder}` goes on.")

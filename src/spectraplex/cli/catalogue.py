@@ -1,0 +1,53 @@
+"""methods: what exists, and when to use which."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+from ..methods import METHODS
+from .words import write_json
+
+#: What to reach for first: (what, when).
+FACES = {
+    "spectraplex complete": "observations of a table with holes (ratings, scores) in a file; predictions wanted",
+    "spectraplex impute": "a wide table of measurements with blanks in a file; the blanks filled",
+    "MatrixCompletion": "the same as `complete` in Python; a scikit-learn regressor on pairs of labels",
+    "NuclearNormImputer": "the same as `impute` in Python; a scikit-learn transformer, also inside a Pipeline",
+    "spectraplex.solve": "an objective of your own, another domain, a method by name",
+}
+#: method → when to use it; what it does is the first line of its docstring.
+WHEN = {
+    "hybrid": "the default: high accuracy, any rank, all domains and losses",
+    "in-face": "the best with one eigenvector per step: atoms as few as the rank of the optimum",
+    "ror-adaptive": "the cheapest step with few atoms: one eigenvector and one scoring of the atoms",
+    "ror": "studying the paper; well-conditioned problems on the spectrahedron itself",
+    "cg": "rough answers, when atoms may grow: the cheapest step",
+    "away": "the paper's baseline; drops atoms",
+    "pairwise": "like away, usually better here",
+    "ror-full": "the paper's lemma made runnable; small problems",
+    "pgd": "small dense problems, reference values",
+    "apgd": "small dense problems, high accuracy, reference values",
+}
+
+
+def show(as_json: bool) -> None:
+    found = [
+        {"name": name, "what": (method.__doc__ or "").strip().splitlines()[0], "when": WHEN.get(name, "")}
+        for name, method in METHODS.items()
+    ]
+    if as_json:
+        write_json({"faces": FACES, "methods": found})
+        return
+    out = sys.stdout
+    out.write("What to reach for:\n")
+    for name, when in FACES.items():
+        out.write(f"  {name:<21} {when}\n")
+    out.write("\nMethods of spectraplex.solve(problem, method=NAME):\n")
+    for each in found:
+        out.write(f"  {each['name']:<13} {each['when'] or each['what']}\n")
+        if each["when"]:
+            out.write(textwrap.indent(textwrap.fill(each["what"], 100), " " * 16) + "\n")
+    out.write(
+        "\nFits with `complete` and `impute` use hybrid; the answer does not depend on the method, only the time.\n"
+    )

@@ -1,0 +1,211 @@
+"""complete and resume: from a file to a model folder."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import time
+import warnings
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..estimators import MatrixCompletion
+from ..judge import certify
+from . import journal, settings, store, tables
+from .journal import Journal
+from .talk import Progress, say
+
+
+@dataclass(frozen=True)
+class Job:
+    """What was asked for; enough to do it, and to do it again."""
+
+    file: Path
+    out: Path
+    said: dict[str, Any]
+    force: bool = False
+    quiet: bool = False
+    command: tuple[str, ...] = ()
+
+    def talk(self, words: str) -> None:
+        if not self.quiet:
+            say(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What came out."""
+
+    model: MatrixCompletion
+    table: tables.Table
+    status: str
+    report: bool
+    seconds: dict[str, float]
+
+
+def complete(job: Job) -> Done:
+    """Read, fit, write; refuses before any work where the model could not be written."""
+    store.refuse_folder(job.out, job.force)
+    left = journal.folder_of(job.out)
+    if left.exists():
+        if not job.force:
+            raise ValueError(
+                f"{left} holds an unfinished run; `spectraplex resume {job.out}` goes on with it, --force starts anew."
+            )
+        journal.read(left)  # only what is a checkpoint is ever removed
+        shutil.rmtree(left)
+    return _fit(job)
+
+
+def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]) -> tuple[Done, Path]:
+    """Go on with a run that was killed or interrupted."""
+    folder = journal.folder_of(given) if not (given / "checkpoint.json").is_file() else given
+    if not folder.exists():
+        what = "is finished" if store.status_of(given) == "finished" else "does not exist"
+        raise ValueError(f"There is nothing to resume: {given} {what}, and there is no checkpoint {folder}.")
+    document = journal.read(folder)
+    try:
+        out = folder.with_name(folder.name.removesuffix(".checkpoint"))
+        if not folder.name.endswith(".checkpoint"):
+            out = folder.with_name(document["out"])
+        said = {name: tuple(value) if isinstance(value, list) else value for name, value in document["said"].items()}
+        job = Job(Path(file or document["file"]), out, said, store.status_of(out) == "interrupted", quiet, command)
+        mark = str(document["fingerprint"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{folder}: checkpoint.json is damaged (missing or unknown entry: {error}).") from None
+    store.refuse_folder(out, job.force)
+    return _fit(job, mark), out
+
+
+def _fit(job: Job, mark: str | None = None) -> Done:
+    began = time.perf_counter()
+    table = tables.read(job.file, settings.of_reading(job.said))
+    seconds = {"reading": time.perf_counter() - began}
+    rows, columns = table.shape
+    job.talk(f"{table.guess}.")
+    job.talk(
+        f"{table.values.size:,} values of {rows:,} rows and {columns:,} columns; read in {seconds['reading']:.1f} s."
+    )
+    if mark is not None and mark != table.mark:
+        raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
+    began = time.perf_counter()
+    model = MatrixCompletion(**settings.of_model(job.said))
+    document = {
+        "file": str(job.file.resolve()),
+        "out": job.out.name,
+        "said": job.said,
+        "fingerprint": table.mark,
+    }
+    every = job.said.get("checkpoint")
+    if every is not None and not every >= 0:
+        raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
+    with Progress(job.quiet) as progress:
+        kept = Journal(journal.folder_of(job.out), document, every, progress)
+        if every is not None:
+            journal.begin(kept.folder, document)
+        fit(model, table, kept, job)
+    seconds["fitting"] = time.perf_counter() - began
+    status = "interrupted" if kept.interrupted else "finished"
+    began = time.perf_counter()
+    report = _write(job, model, table, status, seconds)
+    seconds["writing"] = time.perf_counter() - began
+    if status == "finished":
+        shutil.rmtree(kept.folder, ignore_errors=True)
+    return Done(model, table, status, report, seconds)
+
+
+def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
+    """Fit, with a certificate that can be checked from the factors alone."""
+    model._solver = kept.solve
+    names = list(table.names[:2]) if table.names[0] != table.names[1] else None
+    try:
+        with kept.listening(), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
+            if model.certificate_.dual != "slope" or model.certificate_.kind == "none":
+                seen = model.observations_
+                problem = problem_of(model, seen.rows, seen.cols, seen.values)
+                model.certificate_ = certify(problem, (model.U_, model.s_, model.V_), seed=model._seed)
+    finally:
+        del model._solver
+    for each in told:
+        if not kept.interrupted:
+            job.talk(str(each.message).removeprefix("MatrixCompletion: "))
+
+
+def problem_of(model: MatrixCompletion, rows: Any, cols: Any, values: Any) -> Any:
+    from ..estimators import serving
+
+    return serving.problem(model, rows, cols, values, None)
+
+
+def _write(job: Job, model: MatrixCompletion, table: tables.Table, status: str, seconds: dict[str, float]) -> bool:
+    facts = {
+        "status": status,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "data": {
+            "file": job.file.name,
+            "fingerprint": table.mark,
+            "names": list(table.names),
+            "shape": list(table.shape),
+            "observations": int(table.values.size),
+            "reading": table.reading,
+        },
+    }
+    with store.folder_aside(job.out, job.force) as aside:
+        store.write(aside, model, facts)
+        return job.said.get("report", True) and _report(job, model, aside / "report.html")
+
+
+def _report(job: Job, model: MatrixCompletion, path: Path) -> bool:
+    """The page about the model; where it cannot be had, a sentence instead."""
+    try:
+        report = importlib.import_module("spectraplex.report")
+        report.write(model, path, source=job.file.name, command=job.command or None)
+    except ImportError as missing:
+        job.talk(f"No report was written: {str(missing).rstrip('.')}.")
+        return False
+    return True
+
+
+def summary(done: Done, out: Path) -> dict[str, Any]:
+    """For machines."""
+    model = done.model
+    certificate = model.certificate_
+    fitted = np.sqrt(np.mean((_predicted(model) - model.observations_.values) ** 2))
+    scores = model.path_["score"]
+    return {
+        "model": str(out),
+        "status": done.status,
+        "rows": done.table.shape[0],
+        "columns": done.table.shape[1],
+        "observations": int(done.table.values.size),
+        "radius": model.radius_,
+        "rank": model.rank_,
+        "steps": model.n_iter_,
+        "value": certificate.value,
+        "gap": certificate.gap if np.isfinite(certificate.gap) else None,
+        "certificate": str(certificate),
+        "fitted_rmse": float(fitted),
+        "held_out_score": float(scores.min()) if scores.size else None,
+        "report": str(out / "report.html") if done.report else None,
+        "seconds": done.seconds,
+    }
+
+
+def _predicted(model: MatrixCompletion) -> Any:
+    from ..estimators import serving
+
+    seen = model.observations_
+    return serving.linked(model, serving.linear(model, seen.rows, seen.cols))
+
+
+def again(job: Job, reading: dict[str, Any]) -> tables.Table:
+    """A file read as the model's own was, unless something else was said."""
+    asked = settings.of_reading(job.said)
+    return tables.read(job.file, asked.over(reading))

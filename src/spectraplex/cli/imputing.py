@@ -1,0 +1,178 @@
+"""impute: the holes of a wide table filled, everything else as it was written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..estimators import NuclearNormImputer
+from . import store
+from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
+from .talk import number, say
+from .text import numbered
+from .wide import padded
+from .words import write_json
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A wide table: its fields as they are written, and its columns of numbers, NaN where nothing is."""
+
+    name: str
+    names: tuple[str, ...]
+    fields: list[list[str]]
+    numeric: list[int]
+    values: Array
+    layout: Layout
+
+
+def impute(file: Path, out: Path | None, asked: Asked, settings: dict[str, Any], quiet: bool, as_json: bool) -> None:
+    """Read, fill, write; the certificate and what was done are said, or written as JSON if ``out`` takes the table."""
+    if as_json and out is None:
+        raise ValueError("--json needs --out for the table: standard output can hold only one of the two.")
+    sheet = read_frame_sheet(file) if _is_parquet(file) else read_sheet(file, asked)
+    holes = np.isnan(sheet.values)
+    kept = ~holes.all(axis=0)
+    if not kept.all() and not asked.drop_empty:
+        column = sheet.names[sheet.numeric[int(np.argmin(kept))]]
+        raise ValueError(
+            f"{sheet.name}: column {column!r} has no value at all ({int((~kept).sum())} such in all); give "
+            "--drop-empty to leave such columns as they are."
+        )
+    if kept.sum() < 2 or sheet.values.shape[0] < 2:
+        what = "rows" if sheet.values.shape[0] < 2 else "columns with numbers"
+        raise ValueError(f"{sheet.name}: at least two {what} are needed to learn one from another.")
+    model = NuclearNormImputer(**settings)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(sheet.values[:, kept])
+    filled = sheet.values.copy()
+    filled[:, kept] = model.completed_
+    facts = {
+        "rows": int(holes.shape[0]),
+        "columns": int(holes.shape[1]),
+        "filled": int((holes & ~np.isnan(filled)).sum()),
+        "radius": float(model.radius_),
+        "neighbors": int(model.n_neighbors_),
+        "rank": int(model.rank_),
+        "certificate": None if model.certificate_ is None else str(model.certificate_),
+    }
+    _write(out, file, sheet, holes, filled)
+    if as_json:
+        write_json(facts | {"out": str(out)})
+    if not quiet:
+        for each in told:
+            say(str(each.message).removeprefix("NuclearNormImputer: "))
+        say(
+            f"{facts['filled']:,} of {holes.size:,} entries were empty and are filled; "
+            f"radius {number(float(model.radius_))}, {facts['neighbors']} neighbours, rank {facts['rank']}."
+        )
+        if facts["certificate"]:
+            say(str(facts["certificate"]))
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def read_sheet(path: Path, asked: Asked) -> Sheet:
+    """A text file; columns that hold words are left as they are, and a word among numbers is an error."""
+    name, layout = laid_out(path, replace(asked, matrix=True))
+    lines: list[int] = []
+    fields: list[list[str]] = []
+    for _, line, record in numbered(path, asked, layout):
+        lines.append(line)
+        fields.append(padded(name, line, record, layout))
+    if not fields:
+        raise ValueError(f"{name}: a header and nothing below it.")
+    label = None if asked.row is None else place_of(name, layout, asked.row, "--row")
+    numeric, columns = [], []
+    for k, word in enumerate(layout.names):
+        cells = [record[k] for record in fields]
+        missing = [cell.strip().lower() in MISSING for cell in cells]
+        words = [place for place, cell in enumerate(cells) if not missing[place] and not is_number(cell)]
+        if k == label or (words and 2 * len(words) >= len(cells) - sum(missing)):
+            continue
+        if words:
+            raise ValueError(
+                f"{name} line {lines[words[0]]}: {cells[words[0]][:60]!r} in column {word!r} is not a number; a hole "
+                "is empty or NA."
+            )
+        column = np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)])
+        if np.isinf(column).any():
+            raise ValueError(f"{name} line {lines[int(np.argmax(np.isinf(column)))]}: column {word!r} is not finite.")
+        numeric.append(k)
+        columns.append(column)
+    if not columns:
+        raise ValueError(f"{name}: no column holds numbers; is --delimiter right?")
+    return Sheet(name, layout.names, fields, numeric, np.column_stack(columns), layout)
+
+
+def read_frame_sheet(path: Path) -> Sheet:
+    """A Parquet file: its columns of numbers."""
+    from .formats import read_frame
+
+    frame = read_frame(path)
+    names = tuple(frame.columns)
+    numeric = [k for k, word in enumerate(names) if frame.get_column(word).dtype.is_numeric()]
+    if not numeric:
+        raise ValueError(f"{path}: no column holds numbers.")
+    columns = [np.asarray(frame.get_column(names[k]).cast(_double()).to_numpy(), float) for k in numeric]
+    texts = [["" if cell is None else str(cell) for cell in frame.get_column(word).to_list()] for word in names]
+    fields = [list(record) for record in zip(*texts, strict=True)]
+    return Sheet(str(path), names, fields, numeric, np.column_stack(columns), Layout(",", True, names, False, ()))
+
+
+def _double() -> Any:
+    import narwhals as nw
+
+    return nw.Float64
+
+
+def _write(out: Path | None, file: Path, sheet: Sheet, holes: Array, filled: Array) -> None:
+    if out is not None and _is_parquet(out):
+        if not _is_parquet(file):
+            raise ValueError(f"{out}: a table from a text file is written as text; name a CSV file.")
+        _write_parquet(out, file, sheet, filled)
+        return
+    if out is not None and out.suffix.lower() not in ("", ".csv", ".tsv", ".txt", ".dat", ".data"):
+        raise ValueError(f"{out}: the table can be written as CSV, or as Parquet where it came as that.")
+    for line, column in zip(*np.nonzero(holes & ~np.isnan(filled)), strict=True):
+        sheet.fields[line][sheet.numeric[column]] = f"{filled[line, column]:.10g}"
+    text = io.StringIO(newline="")
+    delimiter = sheet.layout.delimiter if len(sheet.layout.delimiter) == 1 else "\t"
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    if sheet.layout.header:
+        writer.writerow(sheet.names)
+    writer.writerows(sheet.fields)
+    if out is None:
+        sys.stdout.write(text.getvalue())
+        sys.stdout.flush()
+        return
+    with store.file_aside(out) as aside:
+        aside.write_text(text.getvalue(), encoding="utf-8", newline="")
+
+
+def _write_parquet(out: Path, file: Path, sheet: Sheet, filled: Array) -> None:
+    """The same table with its columns of numbers complete: whole numbers become real ones where a hole was."""
+    import narwhals as nw
+
+    from .formats import read_frame
+
+    frame: Any = read_frame(file)
+    for place, k in enumerate(sheet.numeric):
+        word = sheet.names[k]
+        series = frame.get_column(word)
+        if int(series.null_count()) or np.isnan(series.cast(nw.Float64).to_numpy()).any():
+            fresh = nw.new_series(word, filled[:, place], backend=frame.implementation)
+            frame = frame.with_columns(fresh)
+    with store.file_aside(out) as aside:
+        frame.write_parquet(aside)

@@ -1,0 +1,89 @@
+"""Settings: from flags, then from a TOML file, then the defaults."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from .layout import Asked
+
+#: setting → how it is called in ``MatrixCompletion``.
+MODEL = {
+    **dict.fromkeys(("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "clip"), ""),
+    **dict.fromkeys(("tolerance", "validation", "max_iter"), ""),
+    "seed": "random_state",
+}
+READING = tuple(each.name for each in fields(Asked))
+RUN = ("checkpoint", "report")
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("row", "column", "value", "delimiter", "encoding", "duplicates", "loss"), (str,)),
+    **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
+    **dict.fromkeys(("delta", "implicit", "tolerance", "validation", "checkpoint"), (int, float)),
+    **dict.fromkeys(("max_iter", "seed"), (int,)),
+    **dict.fromkeys(("radius", "weighting"), (int, float, str)),
+    "ridge": (int, float, list, str),
+}
+_WORDS = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+
+
+def merged(config: Path | None, flags: dict[str, Any]) -> dict[str, Any]:
+    """What was said: flags (None is for nothing said) over the file."""
+    said = {} if config is None else from_file(config)
+    said |= {name: value for name, value in flags.items() if value is not None}
+    for name in ("radius", "weighting", "ridge"):
+        if isinstance(said.get(name), str):
+            said[name] = _numbers(said[name])
+    if isinstance(said.get("ridge"), list):
+        said["ridge"] = tuple(said["ridge"])
+    return said
+
+
+def from_file(path: Path) -> dict[str, Any]:
+    """A flat TOML file; '-' and '_' are the same in its keys."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not TOML ({error}).") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text file.") from None
+    said: dict[str, Any] = {}
+    for key, value in document.items():
+        name = key.replace("-", "_")
+        if name not in _KINDS:
+            known = ", ".join(sorted(each.replace("_", "-") for each in _KINDS))
+            raise ValueError(f"{path}: the key {key!r} is not known; known are {known}.")
+        kinds = _KINDS[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            wanted = " or ".join(dict.fromkeys(_WORDS[kind] for kind in kinds))
+            raise ValueError(f"{path}: {key} must be {wanted}, got {value!r}.")
+        said[name] = value
+    return said
+
+
+def of_model(said: dict[str, Any]) -> dict[str, Any]:
+    """The settings that are parameters of the estimator, by its names for them."""
+    return {MODEL[name] or name: value for name, value in said.items() if name in MODEL}
+
+
+def of_reading(said: dict[str, Any]) -> Asked:
+    return Asked(**{name: value for name, value in said.items() if name in READING})
+
+
+def _numbers(text: str) -> Any:
+    """A number, two of them, or a word."""
+    try:
+        parts = [float(part) for part in text.split(",")]
+    except ValueError:
+        return text
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def number_or_word(text: str) -> Any:
+    found = _numbers(text)
+    return text if isinstance(found, tuple) else found
+
+
+def count_or_word(text: str) -> Any:
+    return int(text) if text.isdigit() else text

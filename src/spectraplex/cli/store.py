@@ -1,0 +1,244 @@
+"""A model as a folder: arrays in npz, everything else in model.json with a checksum of each; never half of one."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..arrays import Array
+from ..estimators import MatrixCompletion
+from ..estimators.storage import plain, restored
+
+FORMAT = "spectraplex model"
+_VERSION = 1
+_FILES = {  # which of the model's arrays are in which file; the rest is in model.json
+    "labels.npz": ("row_labels", "column_labels"),
+    "observations.npz": ("rows", "cols", "values", "weights"),
+    "factors.npz": None,
+}
+_LISTED = ("path.", "history.")  # short columns of numbers, better read in model.json
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A model and what is written beside it."""
+
+    model: MatrixCompletion
+    document: dict[str, Any]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return dict(self.document["data"])
+
+    @property
+    def names(self) -> tuple[str, str]:
+        row, column, _ = self.data["names"]
+        return row, column
+
+
+def versions() -> dict[str, str]:
+    import platform
+
+    here = {"spectraplex": __version__, "python": platform.python_version()}
+    return here | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
+
+
+def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
+    """Everything into an empty folder; ``facts`` (status, data, seconds, …) go into model.json as they are."""
+    arrays, document = model.to_arrays()
+    listed = {name: arrays.pop(name) for name in list(arrays) if name.startswith(_LISTED)}
+    marks = {}
+    for file, names in _FILES.items():
+        held = {name: arrays.pop(name) for name in (list(arrays) if names is None else names) if name in arrays}
+        with (folder / file).open("wb") as out:
+            np.savez(out, **held)  # type: ignore[arg-type]
+            out.flush()
+            os.fsync(out.fileno())
+        marks[file] = _mark(folder / file)
+    whole: dict[str, Any] = {
+        FORMAT: _VERSION,
+        **facts,
+        "versions": versions(),
+        "seed": model.random_state,
+        "settings": {name: _readable(value) for name, value in model.get_params().items()},
+        "certificate": json.loads(model.certificate_.to_json()) | {"words": str(model.certificate_)},
+        "path": _columns(listed, "path."),
+        "trace": _columns(listed, "history.") | {"kind": document.pop("kinds")},
+        "model": document,
+        "files": marks,
+    }
+    whole["checksum"] = _checksum(whole)
+    with (folder / "model.json").open("w", encoding="utf-8") as out:
+        json.dump(whole, out, indent=1, ensure_ascii=False)
+        out.write("\n")
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def read(folder: Path) -> Stored:
+    """The model of a folder; a missing or altered file is named."""
+    document = _document(folder)
+    arrays: dict[str, Array] = {}
+    for file, mark in document["files"].items():
+        path = folder / file
+        if not path.is_file():
+            raise ValueError(f"{folder}: {file} is missing; the model is not complete. Fit it again.")
+        if _mark(path) != mark:
+            raise ValueError(f"{folder}: {file} was altered since the model was written (its checksum differs).")
+        try:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as held:
+                arrays |= {name: held[name] for name in held.files}
+        except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{folder}: {file} is damaged ({error}).") from error
+    try:
+        trace = dict(document["trace"])
+        inside = document["model"] | {"kinds": trace.pop("kind")}
+        for prefix, columns in (("path.", document["path"]), ("history.", trace)):
+            arrays |= {prefix + name: np.array([restored(each) for each in column]) for name, column in columns.items()}
+        model = MatrixCompletion.from_arrays(arrays, inside)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{folder}: model.json is damaged (missing or unknown entry: {error}).") from error
+    return Stored(model, document)
+
+
+def _document(folder: Path) -> dict[str, Any]:
+    path = folder / "model.json"
+    if not folder.exists():
+        raise ValueError(f"{folder} does not exist; name a model folder that `spectraplex complete` has written.")
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a model folder: model.json is missing.")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{folder}: model.json is damaged ({error}).") from None
+    if not isinstance(document, dict) or FORMAT not in document:
+        raise ValueError(f"{folder} is not a model folder: its model.json is about something else.")
+    if document[FORMAT] != _VERSION:
+        raise ValueError(f"{folder}: the model has format {document[FORMAT]!r}; this version reads {_VERSION}.")
+    if document.get("checksum") != _checksum(document) or not isinstance(document.get("files"), dict):
+        raise ValueError(f"{folder}: model.json was altered since the model was written (its checksum differs).")
+    if set(document["files"]) != set(_FILES):
+        raise ValueError(f"{folder}: model.json does not name the files of a model.")
+    return document
+
+
+def status_of(folder: Path) -> str | None:
+    """ "finished" or "interrupted"; None where there is no model."""
+    try:
+        return str(_document(folder)["status"])
+    except (ValueError, KeyError, OSError):
+        return None
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    held = {name: value for name, value in document.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+
+
+def _mark(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _columns(arrays: dict[str, Array], prefix: str) -> dict[str, Any]:
+    return {
+        name.removeprefix(prefix): [plain(each) for each in column.tolist()]
+        for name, column in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _readable(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value.item() if isinstance(value, np.generic) else value
+
+
+# ---------------------------------------------------------------------------------------------------- written aside
+
+
+def refuse_folder(out: Path, force: bool) -> None:
+    """Before any work is done: an existing model is only replaced if that was asked for, anything else never."""
+    _tidy(out)
+    if out.exists() or out.is_symlink():
+        if status_of(out) is None and not (out.is_dir() and not any(out.iterdir())):
+            raise ValueError(f"{out} is there already and is not a model; name another place.")
+        if out.is_dir() and any(out.iterdir()) and not force:
+            raise ValueError(f"{out} is there already; give --force to replace the model, or name another place.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    probe = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    probe.rmdir()
+
+
+@contextmanager
+def folder_aside(out: Path, force: bool) -> Iterator[Path]:
+    """A folder beside the one that is wanted, which takes its place when all went well and else disappears."""
+    aside, old = _aside(out), out.with_name(f".{out.name}.old-{os.getpid()}")
+    aside.mkdir(parents=True)
+    try:
+        yield aside
+        refuse_folder(out, force)
+        if out.exists():
+            os.rename(out, old)
+        try:
+            os.rename(aside, out)
+        except OSError:
+            if old.exists():
+                os.rename(old, out)
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def file_aside(out: Path) -> Iterator[Path]:
+    """A file beside the one that is wanted, which takes its place when all went well and else disappears."""
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; name a file.")
+    aside = _aside(out)
+    try:
+        yield aside
+        os.replace(aside, out)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _tidy(out: Path) -> None:
+    """Clear away what a process that was killed while it wrote has left beside a model, and put back what it moved."""
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*-*"):
+        kind, _, pid = left.name.removeprefix(f".{out.name}.").partition("-")
+        if kind not in ("part", "old") or not pid.isdigit() or _alive(int(pid)):
+            continue
+        if kind == "old" and not out.exists():
+            os.rename(left, out)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    if pid == os.getpid() or os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _aside(out: Path) -> Path:
+    return out.with_name(f".{out.name}.part-{os.getpid()}")

@@ -1,0 +1,86 @@
+"""Errors as sentences with an exit code, and results as words or JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from .talk import number, say
+
+
+def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose bad input ends in a sentence and exit code 2, and Ctrl-C in 130."""
+
+    @functools.wraps(command)
+    def spoken(*args: Any, **options: Any) -> Any:
+        try:
+            return command(*args, **options)
+        except KeyboardInterrupt:
+            say("Interrupted at once; no model was written.")
+            code = 130
+        except BrokenPipeError:  # "| head" has seen enough; the interpreter must not stumble over it at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        except MemoryError:
+            say("There is not enough memory for this table.")
+            code = 2
+        except OSError as error:
+            say(told(error))
+            code = 2
+        except (ValueError, TypeError) as error:
+            say(str(error).removeprefix("MatrixCompletion: "))
+            code = 2
+        raise typer.Exit(code)
+
+    return spoken
+
+
+def told(error: OSError) -> str:
+    """What the system says, about which file."""
+    words = {
+        "FileNotFoundError": "does not exist",
+        "PermissionError": "may not be read or written by you",
+        "IsADirectoryError": "is a folder",
+        "NotADirectoryError": "is not a folder",
+    }.get(type(error).__name__)
+    where = error.filename or error.filename2
+    if words is None:
+        words = f"cannot be read or written: {error.strerror or error}"
+    return f"{where or 'A file'} {words}."
+
+
+def summarised(done: Any, out: Path, as_json: bool) -> None:
+    """The result of a fit."""
+    from .fitting import summary
+
+    facts = summary(done, out)
+    if as_json:
+        write_json(facts)
+    else:
+        lines = [
+            f"model        {out}" + (" (interrupted)" if done.status == "interrupted" else ""),
+            f"radius       {number(facts['radius'])}",
+            f"rank         {facts['rank']}",
+            f"fitted       root mean square error {number(facts['fitted_rmse'])} on what was observed",
+        ]
+        if facts["held_out_score"] is not None:
+            lines.append(f"held out     {number(facts['held_out_score'])} on what was kept aside while choosing")
+        lines.append(f"certificate  {facts['certificate']}")
+        if facts["report"]:
+            lines.append(f"report       {facts['report']}")
+        sys.stdout.write("\n".join(lines) + "\n")
+    if done.status == "interrupted":
+        say(f"Interrupted; `spectraplex resume {out}` goes on.")
+        raise typer.Exit(130)
+
+
+def write_json(document: Any) -> None:
+    json.dump(document, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
