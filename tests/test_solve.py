@@ -180,7 +180,7 @@ def test_a_sparse_distance_goes_on_exactly_too(tmp_path):
 
     A = sparse_random(30, 20, 0.2, random_state=0)
     problem = sx.Problem(sx.Distance(A), sx.NuclearBall((30, 20), 2.0))
-    whole = sx.solve(problem, "pairwise", sx.Stop(max_steps=12), certify=False)
+    whole = sx.solve(problem, "pairwise", sx.Stop(max_steps=40), certify=False)
     half = sx.solve(problem, "pairwise", sx.Stop(max_steps=20), certify=False)
     half.save(tmp_path)
     same(whole, sx.solve(problem, "pairwise", sx.Stop(max_steps=20), start=sx.load(tmp_path), certify=False))
@@ -322,10 +322,10 @@ def test_an_image_that_drifts_is_noticed():
 
 def test_solving_from_several_threads_gives_the_same_results():
     known = make("ball, active")
-    alone = sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=12))
+    alone = sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=40))
     results: list[sx.Result] = []
     threads = [
-        threading.Thread(target=lambda: results.append(sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=12))))
+        threading.Thread(target=lambda: results.append(sx.solve(known.problem, "ror-adaptive", sx.Stop(max_steps=40))))
         for _ in range(4)
     ]
     for thread in threads:
