@@ -5,7 +5,8 @@ Entries are removed at random; the error is the RMSE over them, columns standard
 correlated where ridge regressions of each column on all others explain two fifths of the variance, cross-validated on
 the complete table: there ours must be the best of all; elsewhere at most 2 % above the mean imputer.
 Small tables get more seeds, so that about 2,000 rows are seen of each, but at least 3 and at most 20 seeds; in the
-environment, IMPUTATION_SEEDS=N gives all as many, and IMPUTATION_SETS=iris,wine names the tables.
+environment, IMPUTATION_SEEDS=N gives all as many, IMPUTATION_SETS=iris,wine names tables and IMPUTATION_SHARES=0.2,0.5
+shares of entries to remove.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from spectraplex.estimators import NuclearNormImputer
 
 SETS = ("iris", "wine", "breast_cancer", "diabetes", "digits", "linnerud")
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
+SHARES = "0.1,0.2,0.3,0.4,0.5"
 IMPUTERS: dict[str, Callable[[], Any]] = {
     "mean": lambda: SimpleImputer(keep_empty_features=True),
     "KNN": lambda: KNNImputer(keep_empty_features=True),
@@ -79,7 +80,7 @@ def run() -> Iterator[str]:
         shape = f"{table.shape[0]}×{table.shape[1]}"
         kind = "correlated" if correlated else "not correlated"
         yield f"{name}, {shape}, other columns explain {100 * share_explained:.0f} %: {kind}; {seeds} seeds"
-        for share in SHARES:
+        for share in map(float, os.environ.get("IMPUTATION_SHARES", SHARES).split(",")):
             found: dict[str, np.ndarray] = {}
             spent: dict[str, float] = {}
             for imputer, make in IMPUTERS.items():

@@ -185,7 +185,7 @@ def test_problems(call, error, words):
 @refused(
     ("step", lambda: sx.ConditionalGradient(step="big"), ValueError, "'line-search' or 'open-loop', got 'big'"),
     ("ror step", lambda: sx.RankOneRegularized(step="big"), ValueError, "'theorem' or 'line-search', got 'big'"),
-    ("select", lambda: sx.RankOneRegularized(select="best"), ValueError, "'random' or 'greedy', got 'best'"),
+    ("select", lambda: sx.RankOneRegularized(select="best"), ValueError, "'random', 'greedy' or 'worthy', got 'best'"),
     ("beta a word", lambda: sx.RankOneRegularized(beta="auto"), ValueError, "None, a number or 'adaptive', got 'auto'"),
     (
         "beta negative",

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spectraplex.experiments import data, document, figure1, figure1_read, figure1_report, runner
+from spectraplex.experiments import data, document, figure1, figure1_read, figure1_report, runner, steps_report
 from spectraplex.experiments.__main__ import main
 from spectraplex.experiments.claims import Claim, missed
 from spectraplex.experiments.document import Document, Run, read
@@ -48,7 +48,12 @@ def test_finished_runs_are_kept_and_damaged_or_outdated_ones_done_again(few, tmp
     assert "3 finished runs are kept, 1 to go" in said.getvalue()
     assert _numbers(again) == _numbers(first)
     monkeypatch.setattr(runner, "versions", lambda name: {"solver": "another"})
-    assert runner._kept(tmp_path / "runs" / "figure1-quick", few[0], runner.versions("figure1")) is None
+    folder = tmp_path / "runs" / "figure1-quick"
+    assert runner._kept(folder, few[0], runner.versions("figure1")) is None
+    assert runner._kept(folder, few[0], runner.versions("figure1"), outdated=True)["outcome"]["values"]
+    mixed = runner.run("figure1", tmp_path, quick=True, workers=1, stream=io.StringIO(), outdated=True)
+    assert _numbers(mixed) == _numbers(first)
+    assert mixed.versions["solver"] == ", ".join(sorted(["another", first.versions["solver"]]))
 
 
 def test_a_run_killed_with_9_leaves_whole_files_and_no_workers_behind(tmp_path):
@@ -117,7 +122,7 @@ def test_the_miniature_from_command_to_page(tmp_path, capsys):
         assert run.outcome["values"][-1] >= reference.outcome["lower_bound"] * (1 - 1e-12)
         assert run.outcome["gap"] >= run.outcome["values"][-1] - reference.outcome["value"] - 1e-6
     lines = (out / "figure1.csv").read_text().splitlines()
-    assert lines[0].startswith("data,source,radius") and len(lines) == 1 + 20 * 10 * 6
+    assert lines[0].startswith("data,source,radius") and len(lines) == 1 + 20 * 10 * 4
 
     assert main(["check", str(out)]) == 0
     assert "not judged" in capsys.readouterr().out
@@ -128,7 +133,7 @@ def test_the_miniature_from_command_to_page(tmp_path, capsys):
     # again: everything is kept, nothing is computed, the same document
     before = (out / "figure1.json").read_bytes()
     assert main(["figure1", "--quick", "--out", str(out)]) == 0
-    assert "129 finished runs are kept, 0 to go" in capsys.readouterr().err
+    assert "84 finished runs are kept, 0 to go" in capsys.readouterr().err
     assert (out / "figure1.json").read_bytes() == before
 
 
@@ -146,8 +151,6 @@ def _made_up(last, source=data.REAL):
             outcome = {"values": values, "products": plain, "seconds": plain, "atoms": plain, "gap": end - 10.0}
             settings = {"kind": "curve", **setting, "method": method, "seed": seed, "steps": 300}
             runs.append(Run(f"{method} {seed}", settings, outcome))
-    cost = {"steps": [1], "atoms": [1], "cg": [1.0], "ror": [1.1], "ror-greedy": [1.4]}
-    runs.append(Run("x cost of a step", {"kind": "cost", **setting}, cost))
     return Document("figure1", False, {}, {}, tuple(runs))
 
 
@@ -159,21 +162,26 @@ def test_check_exits_with_1_on_a_miss_and_0_when_all_hold(tmp_path, capsys):
     path.write_text(_made_up(good | {"ror-adaptive": 12.1}).as_json())
     assert main(["check", str(path)]) == 1
     assert "MISSED" in capsys.readouterr().out
-    assert [claim.holds for claim in figure1_report.claims(_made_up(good | {"away": 59.0}))] == [
-        False,
-        True,
-        True,
-        True,
-    ]
-    assert [claim.holds for claim in figure1_report.claims(_made_up(good, data.GENERATED))][:2] == [None, None]
+    assert [claim.holds for claim in figure1_report.claims(_made_up(good | {"away": 59.0}))] == [False, True]
+    assert [claim.holds for claim in figure1_report.claims(_made_up(good, data.GENERATED))] == [None, None]
 
 
 def test_a_slow_step_is_a_miss():
-    made = _made_up({"cg": 60.0, "away": 70.0, "ror-adaptive": 11.9})
-    slow = replace(made.runs[-1], outcome=made.runs[-1].outcome | {"ror-greedy": [1.6]})
-    claims = figure1_report.claims(replace(made, runs=(*made.runs[:-1], slow)))
-    assert [claim.holds for claim in claims] == [True, True, True, False]
-    assert missed(claims) == [claims[-1]]
+    outcome = {"steps": [1, 2], "atoms": [1, 2], "cg": [1.0, 1.0], "ror": [1.3, 1.0], "ror-greedy": [1.4, 1.7]}
+    run = Run("100k 2500", {"data": "100k", "source": data.REAL, "radius": 2500.0}, outcome)
+    claims = steps_report.claims(Document("steps", False, {}, {}, (run,)))
+    assert [claim.holds for claim in claims] == [True, False]
+    assert missed(claims) == [claims[1]]
+    assert [claim.holds for claim in steps_report.claims(Document("steps", True, {}, {}, (run,)))] == [None, None]
+
+
+def test_steps_are_timed_from_one_point_at_one_accuracy(tmp_path, capsys):
+    assert main(["steps", "--quick", "--out", str(tmp_path), "--workers", "1"]) == 0
+    assert "essentially identical" in capsys.readouterr().out
+    (run,) = read(tmp_path / "steps.json").runs
+    assert all(len(run.outcome[name]) == 2 and min(run.outcome[name]) > 0 for name in ("cg", "ror", "ror-greedy"))
+    assert min(run.outcome["accuracy"]) > 0
+    assert (tmp_path / "steps.pdf").exists() and len((tmp_path / "steps.csv").read_text().splitlines()) == 3
 
 
 def test_statements_of_the_paper_are_never_misses():

@@ -98,6 +98,22 @@ def test_a_projection_ends_when_its_gap_is_certified(which: tuple[Any, ...]) -> 
     assert np.linalg.norm(short.X.dense() - P) ** 2 <= short.gap < np.inf
 
 
+def test_a_projection_never_ends_on_an_estimate() -> None:
+    """Where the estimate is small enough and the bound is not, it has to go on: the bound decides."""
+    problem, X = kinked(*L1), kinked(*L1).start()
+    Y = X.dense() + 0.3 * np.random.default_rng(4).standard_normal(problem.domain.shape)
+    distance = sx.Problem(sx.Distance(Y), problem.domain)
+    point = distance.point(problem.domain.raised(X))
+    true = np.vdot(point.image - Y, point.image) + 8.0 * np.linalg.norm(point.image - Y, 2)
+    record = sx.Record(0, 0.0, point.value, np.inf, -np.inf, np.inf, 1, 0.0, "start", 0.0)
+    for share in np.linspace(0.99, 1.05, 25):
+        watch = projection.Certified(distance, float(share * true), np.random.default_rng(0))
+        goes_on = watch(record, point)
+        assert watch.gap >= true * (1 - 1e-12)
+        assert goes_on is bool(watch.gap > watch.wanted)
+        assert share >= 1.0 or goes_on
+
+
 def test_the_next_start_is_in_the_set_and_without_dust() -> None:
     X = sx.Rectangular(np.eye(4, 3), np.array([5.0, 3.0, 1e-4]), np.eye(5, 3))
     start = projection.warm(X, 1e-3)

@@ -291,12 +291,18 @@ class Pattern:
         return out
 
     def scores(self, data: Array, P: Array, Q: Array, count: int) -> Array:
-        """Re P[:, k]ᴴ S Q[:, k] for the first ``count`` columns of C-contiguous P and Q: one block product."""
+        """Re P[:, k]ᴴ S Q[:, k] for the first ``count`` columns of C-contiguous P and Q: one block product.
+
+        Where there are further columns some of them are scored, too, and forgotten: the compiled loops are up to twice
+        as fast over whole vectors of numbers as over the odd ones at their end.
+        """
         from . import _kernels
 
         chunks = self.bounds.size - 1
-        partial = np.zeros((chunks, count))
-        work = np.empty((chunks, count), np.result_type(data, Q))
+        whole = 32 if 16 < count <= 32 else -(-count // 8) * 8
+        wide = min(whole, P.shape[1], Q.shape[1])
+        partial = np.zeros((chunks, wide))
+        work = np.empty((chunks, wide), np.result_type(data, Q))
 
         def job(chunk: int) -> None:
             low, high = self.bounds[chunk], self.bounds[chunk + 1]
@@ -308,13 +314,13 @@ class Pattern:
                 data,
                 P,
                 Q,
-                np.uint64(count),
+                np.uint64(wide),
                 work[chunk],
                 partial[chunk],
             )
 
         workers.run(job, chunks, self.size * count)
-        return cast(Array, partial.sum(axis=0))
+        return cast(Array, partial.sum(axis=0)[:count])
 
 
 def _index_type(shape: tuple[int, int]) -> type:

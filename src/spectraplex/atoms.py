@@ -22,7 +22,8 @@ class Buffer:
 
     def __init__(self, columns: Array, room: int = 16) -> None:
         count = columns.shape[1]
-        self.array = np.empty((columns.shape[0], count + room), columns.dtype)
+        # zeros, not whatever was there: block products run over a few columns more than are used
+        self.array = np.zeros((columns.shape[0], count + room), columns.dtype)
         self.array[:, :count] = columns
         self.used = count
         self._single: Array | None = None
@@ -30,7 +31,7 @@ class Buffer:
 
     def append(self, column: Array) -> int:
         if self.used == self.array.shape[1]:
-            grown = np.empty((self.array.shape[0], 2 * self.used), self.array.dtype)
+            grown = np.zeros((self.array.shape[0], 2 * self.used), self.array.dtype)
             grown[:, : self.used] = self.array
             self.array = grown
         self.array[:, self.used] = column
@@ -49,7 +50,7 @@ class Buffer:
         """The columns in single precision, kept up to date as they come: for comparing atoms, never for values."""
         if self._single is None or self._single.shape != self.array.shape:
             kind = np.complex64 if self.array.dtype.kind == "c" else np.float32
-            self._single, self._single_used = np.empty(self.array.shape, kind), 0
+            self._single, self._single_used = np.zeros(self.array.shape, kind), 0
         new = slice(self._single_used, self.used)
         self._single[:, new] = self.array[:, new]
         self._single_used = self.used

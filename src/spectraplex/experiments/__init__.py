@@ -14,6 +14,7 @@ from types import ModuleType
 #: name → what the command shows.
 EXPERIMENTS: dict[str, str] = {
     "figure1": "the paper's figure: conditional-gradient methods on MovieLens, objective against eigenvectors",
+    "steps": "what a step costs: rank-one-regularised steps against conditional-gradient steps, at equal accuracy",
     "table1": "the paper's comparison table, measured: work to reach an accuracy, by dimension and conditioning",
     "theorem1": "the paper's theorem: average error over many seeds against its three bounds",
     "projection": "the paper's remark: a projection-based method whose projections are done by rank-one steps",

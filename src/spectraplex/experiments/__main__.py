@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return write_page(Path(asked.results), Path(asked.out))
         names = list(EXPERIMENTS) if asked.name == "all" else [asked.name]
         for name in names:
-            reproduce(name, Path(asked.out), asked.quick, asked.workers)
+            reproduce(name, Path(asked.out), asked.quick, asked.workers, asked.keep_outdated)
         return 0
     except KeyboardInterrupt:
         _say(f"\nInterrupted: what is finished is kept in {asked.out}; the same command goes on from there.")
@@ -40,13 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def reproduce(name: str, out: Path, quick: bool = False, workers: int | None = None) -> Document:
+def reproduce(
+    name: str, out: Path, quick: bool = False, workers: int | None = None, outdated: bool = False
+) -> Document:
     """Run an experiment and write NAME.json, NAME.csv, NAME.md and its figures as PNG and PDF into the folder."""
     plots.ready()
     out.mkdir(parents=True, exist_ok=True)
     tasks = numerics(name).tasks(quick)
     _say(f"{name}: {EXPERIMENTS[name]}; {len(tasks)} runs.")
-    document = run(name, out, quick, workers)
+    document = run(name, out, quick, workers, outdated=outdated)
     write_aside(out / f"{name}.json", document.as_json())
     told = report(name)
     write_csv(out / f"{name}.csv", told.rows(document))
@@ -104,6 +106,11 @@ def _parser() -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=about, description=about)
         one.add_argument("--out", default=_DEFAULT_OUT, metavar="FOLDER", help="results go here (default: %(default)s)")
         one.add_argument("--quick", action="store_true", help="a miniature, in seconds: shows the way, proves nothing")
+        one.add_argument(
+            "--keep-outdated",
+            action="store_true",
+            help="use finished runs of other versions of the sources, too; the results name them all",
+        )
         one.add_argument("--workers", type=_count, metavar="N", help="processes; results do not depend on it")
     judged = commands.add_parser("check", help="recompute every claim from raw results; exit code 1 on a miss")
     judged.add_argument("results", metavar="RESULTS", help="a NAME.json, or the folder they are in")

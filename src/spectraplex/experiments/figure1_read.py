@@ -29,7 +29,8 @@ class Setting:
         return document.find(kind="curve", method=method, **self.__dict__)
 
     def reference(self, document: Document) -> dict[str, Any]:
-        return document.find(kind="reference", **self.__dict__)[0].outcome
+        found = document.find(kind="reference", **self.__dict__)[0].outcome
+        return found | {"lower_bound": found["lower_bound"] + 0.0}  # never −0
 
     def methods(self, document: Document) -> list[str]:
         return document.distinct("method", kind="curve", **self.__dict__)
@@ -123,13 +124,3 @@ def crossing(lower: Curves, upper: Curves) -> int | None:
     if above.size == 0:
         return 1
     return None if above[-1] == lower.mean.size - 1 else int(above[-1]) + 2
-
-
-def step_costs(document: Document) -> dict[str, dict[str, Any]]:
-    """Key of each timing → seconds of a step of ROR-CG as printed and of the greedy one, over those of a CG step."""
-    ratios: dict[str, dict[str, Any]] = {}
-    for run in document.find(kind="cost"):
-        cg = np.array(run.outcome["cg"])
-        ratios[run.key] = {name: np.array(run.outcome[name]) / cg for name in ("ror", "ror-greedy")}
-        ratios[run.key]["atoms"] = run.outcome["atoms"]
-    return ratios

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import data
 from .claims import Claim
 from .document import Document
 from .figure1 import HALF
-from .figure1_read import HYBRID, Setting, best_ror, crossing, curves, settings, step_costs
+from .figure1_read import HYBRID, Setting, best_ror, crossing, curves, settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +24,6 @@ LABELS = {
 }
 #: f after 300 eigenvectors in THEORY's table lies this much closer to f* than CG's, on 100k at 2500.
 ADAPTIVE_OVER_CG = 25.0
-PRINTED_COST, GREEDY_COST = 1.2, 1.5
 
 
 def label(method: str) -> str:
@@ -101,7 +98,6 @@ def text(document: Document) -> str:
         mean = "less their mean" if setting.centred else "as they are"
         parts.append(f"### {title(setting)} (θ read as {_reading(setting)}), ratings {mean}")
         parts += [_table(document, setting), _sentences(document, setting)]
-    parts += ["### The cost of a step", _cost_words(document)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -157,24 +153,9 @@ def _sentences(document: Document, setting: Setting) -> str:
             f"The best form of ROR-CG, {label(best)}, is below CG {crossed} and ends {1 / against:.3g} times closer."
         )
     hybrid = (found["cg"].last - bound) / max(found[HYBRID].last - bound, 1e-300)
-    words.append(f"With CG's products the hybrid method ends {hybrid:.3g} times closer than CG.")
+    ends = f"{hybrid:.3g} times closer than" if hybrid >= 1.0 else f"{1 / hybrid:.3g} times as far away as"
+    words.append(f"With CG's products the hybrid method ends {ends} CG.")
     return " ".join(words)
-
-
-def _cost_words(document: Document) -> str:
-    lines = ["| where | atoms | ROR-CG as printed / CG | greedy ROR-CG / CG |", "|---|---|---|---|"]
-    for key, ratio in step_costs(document).items():
-        cells = (_range(ratio["atoms"], "{:.0f}"), *(_range(ratio[name], "{:.2f}") for name in ("ror", "ror-greedy")))
-        lines.append(f"| {key.removesuffix(' cost of a step')} | " + " | ".join(cells) + " |")
-    return (
-        "Seconds of one step over those of a CG step from the same point, at the same accuracy of the eigenvector "
-        "(least … greatest along a run of 300 steps, and the mean):\n\n" + "\n".join(lines)
-    )
-
-
-def _range(numbers: Any, form: str) -> str:
-    few = f"{form.format(min(numbers))} … {form.format(max(numbers))}"
-    return few if form == "{:.0f}" else f"{few}, mean {form.format(np.mean(numbers))}"
 
 
 # ----------------------------------------------------------------------------------------------------------- claims
@@ -193,7 +174,6 @@ def claims(document: Document) -> list[Claim]:
             found.append(_best_form(document, setting, required=True))
         if setting.reading == "radius":
             found.append(_best_form(document, setting, required=False))
-    found += [_cost(document, "ror", PRINTED_COST), _cost(document, "ror-greedy", GREEDY_COST)]
     return found
 
 
@@ -235,13 +215,3 @@ def _best_form(document: Document, setting: Setting, required: bool) -> Claim:
     why = _undecided(setting)
     holds = None if why else last[best] < min(last["cg"], last["away"])
     return Claim(title(setting), statement, why or measured, holds, ours=required)
-
-
-def _cost(document: Document, name: str, most: float) -> Claim:
-    form = "as printed" if name == "ror" else "greedy"
-    statement = f"a ROR-CG step, {form}, costs within {most:g}× of a CG step at equal eigenvector accuracy"
-    ratios = {key: float(np.mean(ratio[name])) for key, ratio in step_costs(document).items()}
-    measured = ", ".join(f"{key.removesuffix(' cost of a step')}: {ratio:.2f}" for key, ratio in ratios.items())
-    if document.quick:
-        return Claim("cost of a step", statement, "a miniature's steps are too short to time", None)
-    return Claim("cost of a step", statement, measured, max(ratios.values()) <= most)

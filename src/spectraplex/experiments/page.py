@@ -48,5 +48,7 @@ def page(documents: Sequence[Document], out: Path) -> Path:
 def _made_with(document: Document) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in document.versions.items() if name != "solver")
     miniature = " **A miniature (`--quick`): it shows the way and proves nothing.**" if document.quick else ""
+    sources = document.versions.get("solver", "unknown")
+    several = "sources" if "," not in sources else "some runs kept from earlier sources; all of them"
     cores = document.machine.get("cores")
-    return f"<sub>{len(document.runs)} runs, {versions}; {cores} cores.{miniature}</sub>"
+    return f"<sub>{len(document.runs)} runs, {versions}; {cores} cores; {several} {sources}.{miniature}</sub>"

@@ -67,7 +67,7 @@ _METHODS: dict[str, Any] = {
 def tasks(quick: bool) -> list[Task]:
     """Schedules (with one method), methods (with one schedule) and sizes, on both problems where it says something."""
     where = source("quick" if quick else "100k")
-    outer, ratings_set = (8, "quick") if quick else (200, "100k")
+    outer, ratings_set = (8, "quick") if quick else (100, "100k")
     problems: dict[str, dict[str, Any]] = {
         "l1": {"problem": "l1", "where": where, "set": ratings_set, "size": 40 if quick else 250, "radius": 100.0},
         "hinge": {"problem": "hinge", "where": DIGITS, "set": "digits", "size": 200 if quick else 2000, "radius": 4.0},
@@ -85,7 +85,7 @@ def tasks(quick: bool) -> list[Task]:
         smooth = {"mu": 0.05, "relative_gap": 1e-3} if quick else {"mu": 0.002, "relative_gap": 1e-5}
         found.append(Task(f"{name} bracket", problems[name] | {"kind": "bracket", "max_steps": 1000} | smooth, 3.0))
         add("exact", 2.0, name, study="schedules", schedule="exact")
-        for seed in range(1 if quick else 3):
+        for seed in range(1 if quick else 2):
             add(f"derived, seed {seed}", 20.0, name, study="schedules", seed=seed)
         if not quick:
             add("derived, κ = 1", 8.0, name, study="schedules", kappa=1.0)
@@ -131,13 +131,16 @@ class Certified:
         self.point = point
         if record.step < self._next:
             return True
-        gap = self.look()
-        ahead = min(1.0, max(0.1, 0.5 * (gap / self.wanted - 1.0)))
+        seen = self.look()
+        ahead = min(1.0, max(0.1, 0.5 * (seen / self.wanted - 1.0)))
         self._next = record.step + max(1, int(ahead * record.step))
-        return bool(gap > self.wanted)
+        return bool(self.gap > self.wanted)
 
     def look(self, hopeless: float = np.inf) -> float:
-        """At least max ⟨X − Y, X − U⟩ at the last point; tight to ``hopeless`` where that exceeds what is wanted."""
+        """Certify the gap of the last point and return its estimate, which lies below.
+
+        A gap that cannot be small enough any more is bounded to within ``hopeless`` only.
+        """
         assert self.point is not None
         lifted, slope = self.problem.lifted, self.point.slope
         here = lifted.pair(slope, self.point.image)
@@ -150,7 +153,7 @@ class Certified:
         self.gap = max(here + top.value, 0.0)
         self.products += top.products
         self.looks += 1
-        return max(here + top.estimate, 0.0) if self.gap > self.wanted else self.gap
+        return here + top.estimate
 
 
 def by_rank_one_steps(

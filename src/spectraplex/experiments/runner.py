@@ -99,7 +99,12 @@ def in_words(seconds: float) -> str:
 
 
 def run(
-    name: str, out: Path, quick: bool = False, workers: int | None = None, stream: TextIO | None = None
+    name: str,
+    out: Path,
+    quick: bool = False,
+    workers: int | None = None,
+    stream: TextIO | None = None,
+    outdated: bool = False,
 ) -> Document:
     """Carry out what is missing of an experiment and return all of it.
 
@@ -110,11 +115,14 @@ def run(
     quick : the miniature.
     workers : number of processes; None takes one per core.
     stream : where progress is said, standard error unless told otherwise.
+    outdated : use finished runs of other versions as well; the document names the sources of all.
     """
     tasks: list[Task] = numerics(name).tasks(quick)
     made_with = versions(name)
     folder = out / "runs" / (f"{name}-quick" if quick else name)
-    kept = {task.key: found for task in tasks if (found := _kept(folder, task, made_with)) is not None}
+    found = {task.key: _kept(folder, task, made_with, outdated) for task in tasks}
+    kept = {key: entry["outcome"] for key, entry in found.items() if entry is not None}
+    sources = {entry["versions"]["solver"] for entry in found.values() if entry is not None} | {made_with["solver"]}
     left = [task for task in tasks if task.key not in kept]
     progress = Progress(
         name, len(tasks), sum(task.cost for task in tasks), stream if stream is not None else sys.stderr
@@ -126,7 +134,7 @@ def run(
         kept[task.key] = outcome
         progress.finished(task)
     runs = tuple(Run(task.key, task.settings, from_plain(plain(kept[task.key]))) for task in tasks)
-    return Document(name, quick, made_with, machine(), runs)
+    return Document(name, quick, made_with | {"solver": ", ".join(sorted(sources))}, machine(), runs)
 
 
 def _place(folder: Path, task: Task) -> Path:
@@ -135,12 +143,12 @@ def _place(folder: Path, task: Task) -> Path:
     return folder / f"{readable[:80]}-{hashlib.sha256(task.key.encode()).hexdigest()[:8]}.json"
 
 
-def _kept(folder: Path, task: Task, made_with: dict[str, str]) -> dict[str, Any] | None:
-    """The outcome of a task that was finished earlier with the same settings and the same versions."""
+def _kept(folder: Path, task: Task, made_with: dict[str, str], outdated: bool = False) -> dict[str, Any] | None:
+    """A task that was finished earlier with the same settings and, unless outdated ones will do, the same versions."""
     try:
         entry = json.loads(_place(folder, task).read_text(encoding="utf-8"))
-        same = entry["settings"] == plain(task.settings) and entry["versions"] == made_with
-        return from_plain(entry["outcome"]) if same else None
+        same = entry["settings"] == plain(task.settings) and (outdated or entry["versions"] == made_with)
+        return {"versions": entry["versions"], "outcome": from_plain(entry["outcome"])} if same else None
     except (OSError, ValueError, KeyError, TypeError):  # none, or the half of one: do it again
         return None
 

@@ -38,7 +38,7 @@ STYLES: dict[str, tuple[str, Any, str]] = {
     "ror-adaptive": ("#D55E00", "-", "v"),
 }
 _LETTERS = {"pgd": "P", "apgd": "A", "cg": "C", "ror": "R", "ror-adaptive": "R+"}
-_UNITS = {"seconds": "seconds", "flops": "flops (model)"}
+_UNITS = {"seconds": "processor seconds", "flops": "flops (model)"}
 
 
 def draw(document: Document) -> dict[str, Figure]:
@@ -125,7 +125,7 @@ def _per_step(panel: Any, document: Document, family: str, title: str, power: fl
         _guide(panel, sizes, last / sizes[-1] ** slope, slope, label)
     panel.set_title(title, fontsize=11)
     panel.set_xlabel("dimension d")
-    panel.set_ylabel("seconds per step")
+    panel.set_ylabel("processor seconds per step")
 
 
 def _guide(panel: Any, x: Sequence[float], factor: float, power: float, label: str) -> None:
@@ -156,7 +156,7 @@ def _totals(panel: Any, document: Document) -> None:
         panel.plot(sizes, shown, color=colour, linestyle=dashes, marker=marker, markersize=5)
     panel.set_title(f"weighted entries, to ε = {epsilon:g}", fontsize=11)
     panel.set_xlabel("dimension d")
-    panel.set_ylabel("seconds in all")
+    panel.set_ylabel("processor seconds in all")
 
 
 def mapped(document: Document) -> Figure:

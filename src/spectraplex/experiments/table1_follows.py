@@ -100,7 +100,8 @@ def _constants(document: Document) -> str:
     harder = "A smaller λ_min at the same rank makes none of these problems harder." if hardest <= 0.1 else ""
     return (
         "The constants of row 4. Fitted powers on `Distance` and on weighted entries, where the bounds allow up to 1 "
-        f"of 1/λ_min or ½ of the rank: {'; '.join(told)}. {harder}"
+        "of 1/λ_min and ½ of the rank (1 where, as here, λ_min = 1/(2·rank)): "
+        f"{'; '.join(told)}. {harder}"
     ).strip()
 
 
@@ -121,10 +122,11 @@ def _map(document: Document) -> str:
 
 
 _SECONDS = (
-    "Seconds are those of this library on one thread. The runs along d had this program's workers to themselves; all "
-    "others are counted, and their seconds mean little. With a dense A a step passes over d² numbers some ten times "
-    "besides the products, which the flops leave out; with a sparse A the directions of CG hold X itself, whose "
-    "factors then double until they are compressed: its seconds, not its flops, are those of this implementation."
+    "Seconds are processor seconds of this library on one thread. The runs along d had this program's workers to "
+    "themselves; all others are counted, and their seconds mean little. With a dense A a step passes over d² numbers "
+    "some ten times besides the products, which the flops leave out; with a sparse A the directions of CG hold X "
+    "itself, whose factors then double until they are compressed: its seconds, not its flops, are those of this "
+    "implementation."
 )
 
 

@@ -181,7 +181,7 @@ def _work(document: Document) -> str:
 def _totals(document: Document) -> str:
     """Seconds in all, for three accuracies."""
     sizes, shown = dimensions(document), DECADES[1::2]
-    lines = ["### Total seconds to ε = " + " / ".join(f"{epsilon:.0e}" for epsilon in shown) + "\n"]
+    lines = ["### Total processor seconds to ε = " + " / ".join(f"{epsilon:.0e}" for epsilon in shown) + "\n"]
     for family, title in TITLES.items():
         body = []
         for method in METHODS:

@@ -29,6 +29,7 @@ from .oracle import Direction, Oracle, base, begin, difference, find, oracle_or_
 
 _SHARE = 0.2  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
 _WORTH = 0.2  # share of the greatest promise, weight times deficit, that an atom must have to be worth a step
+_HOPE = 1.3  # growth, per step, of what is hoped for from the kind of atom that is not being moved
 _FADE = 0.7  # share of the old curvature kept at each step
 
 
@@ -73,6 +74,8 @@ class RORMemory:
     t: int
     guess: Array
     curvature: float
+    heavy: float = math.inf  # select="worthy": what the last step from a worthy atom gained, and since then, growing,
+    light: float = math.inf  # what one may hope for; likewise from the worst of all
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,13 @@ class RankOneRegularized:
         self, problem: Problem, point: Point, memory: RORMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
         descent, atoms, t = problem.descent(point), point.atoms, memory.t
-        here, eta, beta = base(problem, point), theorem_step(t), self._beta(problem)
+        here, eta, beta, heavy = base(problem, point), theorem_step(t), self._beta(problem), False
         if self.select == "random":
             i = atoms.sample(rng)
             score = float(descent.scores(atoms.vector(i)[:, None], 1)[0])
         else:
-            i, score = worst(descent, atoms, _WORTH if self.select == "worthy" else 0.0)
+            heavy = self.select == "worthy" and memory.heavy >= memory.light
+            i, score = worst(descent, atoms, _WORTH if heavy else 0.0)
         a, x = float(atoms.weights[i]), atoms.vector(i)
         strength = self.scale * min(eta, a) * memory.curvature if self.beta == "adaptive" else eta * beta
 
@@ -160,10 +164,15 @@ class RankOneRegularized:
         curvature = self._met(curve, size, v, x, memory.curvature) if self.beta == "adaptive" else 0.0
         moved = atoms.move(i, v, size)
         new = problem.ahead(point, moved if self.step_rule == "theorem" else tidy(moved), dz, size)
-        return new, RORMemory(t + 1, v, curvature), Step("move", size, descent.products, found.gap)
+        hopes = self._hopes(memory, heavy, point.value - new.value) if self.select == "worthy" else ()
+        return new, RORMemory(t + 1, v, curvature, *hopes), Step("move", size, descent.products, found.gap)
 
     def _beta(self, problem: Problem) -> float:
         return 0.0 if self.beta == "adaptive" else smoothness_or_say(problem, "RankOneRegularized", self.beta)
+
+    def _hopes(self, memory: RORMemory, heavy: bool, gained: float) -> tuple[float, float]:
+        """A sliver gains nothing, yet now and then only slivers are in the way: whichever gained more goes on."""
+        return (gained, _HOPE * memory.light) if heavy else (_HOPE * memory.heavy, gained)
 
     def _met(self, curve: Curve, size: float, v: Array, x: Array, before: float) -> float:
         """Smoothed curvature ‖𝒜(D)‖²/‖D‖²_F, with ‖vvᴴ − xxᴴ‖²_F = 2(1 − |vᴴx|²).
