@@ -170,10 +170,23 @@ def test_the_report_is_in_the_model_where_it_can_be_had(ratings, tmp_path, monke
     done = run("complete", ratings, "-o", out, "--radius", "5")
     assert (out / "report.html").read_text(encoding="utf-8") == "<html>" and str(out / "report.html") in done.stdout
     assert asked["source"] == "ratings.csv" and asked["radius"] == 5.0 and asked["command"][0] == "spectraplex"
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("a figure divides by zero")
+
+    monkeypatch.setitem(sys.modules, "spectraplex.report", SimpleNamespace(write=broken))
+    assert "divides by zero" in run("complete", ratings, "-o", out, "--radius", "5", "--force").stderr
     monkeypatch.setitem(sys.modules, "spectraplex.report", None)
     done = run("complete", ratings, "-o", out, "--radius", "5", "--force")
     assert "No report was written" in done.stderr and not (out / "report.html").exists()
     run("info", out)
+
+
+def test_the_report_itself(ratings, tmp_path):
+    pytest.importorskip("jinja2")
+    run("complete", ratings, "-o", tmp_path / "m", "--radius", "5")
+    page = (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
+    assert "ratings.csv" in page and "</html>" in page and len(page) < 1_000_000
 
 
 class Terminal(io.StringIO):

@@ -167,8 +167,10 @@ def _report(job: Job, model: MatrixCompletion, path: Path) -> bool:
     try:
         report = importlib.import_module("spectraplex.report")
         report.write(model, path, source=job.file.name, command=job.command or None)
-    except ImportError as missing:
-        job.talk(f"No report was written: {str(missing).rstrip('.')}.")
+    except OSError:
+        raise
+    except Exception as error:  # a fit of hours must not be lost because of its page
+        job.talk(f"No report was written: {str(error).rstrip('.')}.")
         return False
     return True
 
