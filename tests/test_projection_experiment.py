@@ -99,7 +99,7 @@ def test_a_projection_ends_when_its_gap_is_certified(which: tuple[Any, ...]) -> 
 
 
 def test_a_projection_never_ends_on_an_estimate() -> None:
-    """Where the estimate is small enough and the bound is not, it has to go on: a look at a point decides by the bound."""
+    """Where the estimate is small enough and the bound is not, it has to go on."""
     problem, X = kinked(*L1), kinked(*L1).start()
     Y = X.dense() + 0.3 * np.random.default_rng(4).standard_normal(problem.domain.shape)
     distance = sx.Problem(sx.Distance(Y), problem.domain)
