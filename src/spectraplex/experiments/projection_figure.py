@@ -105,9 +105,9 @@ def _spent(panel: Any, runs: list[Run]) -> None:
     n = min(runs[0].outcome["shape"])
     panel.axhline(n, color="#888888", linewidth=1.2)
     panel.annotate(f"a decomposition: all {n}", (1, 1.06 * n), va="bottom", fontsize=10, color="#555555")
-    panel.set_ylim(top=2.0 * n)
     panel.set_ylabel("eigenvectors per projection, mean so far")
     _logarithmic(panel.yaxis, (1.0, 2.0, 5.0))
+    panel.set_ylim(0.8, 2.0 * n)
     _outer(panel)
 
 
