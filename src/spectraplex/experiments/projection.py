@@ -191,7 +191,7 @@ def warm(X: Factors, drop: float) -> Factors:
     """Where the next projection starts: X without atoms below a share of the mass, which the others take over.
 
     A greedy step moves no more than the weight of the worst atom, and the worst are those that are nearly gone: a
-    start that keeps them costs five times the eigenvectors (measured on the ratings, seed 0).
+    start that keeps them costs several times the eigenvectors.
     """
     U, s, V = X.triple()
     kept = s >= drop * s.sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .claims import Claim
 from .document import Document
-from .projection_reading import above, bracket, comparable, each, inexact, label, problems, schedule, short
+from .projection_reading import above, bracket, comparable, each, inexact, label, number, problems, schedule, short
 
 FACTOR = 2.0  # how much farther above the bound than exact projections the derived schedule may end
 
@@ -79,8 +79,9 @@ def _cheaper(document: Document, name: str) -> Claim:
     derived = schedule(document, name, "derived")
     sizes = [run for run in document.find(kind="run", study="sizes") if run.settings["problem"] == name]
     told = [
-        f"{run.outcome['shape'][0]}×{run.outcome['shape'][1]}: {each(run, 'eigenvectors'):.2g} eigenvectors, "
-        f"{each(run, 'seconds') / each(run, 'seconds_exact'):.2g} times the seconds"
+        f"{run.outcome['shape'][0]}×{run.outcome['shape'][1]}, {run.outcome['projections']} projections: "
+        f"{number(each(run, 'eigenvectors'))} eigenvectors and "
+        f"{number(each(run, 'seconds') / each(run, 'seconds_exact'))} times the processor time each"
         for run in [derived[0], *sizes]
     ]
     holds = all(each(run, "seconds") < each(run, "seconds_exact") for run in [*derived, *sizes])

@@ -101,13 +101,13 @@ def _spent(panel: Any, runs: list[Run]) -> None:
         if run.settings["schedule"] == "exact":
             continue
         k, total = np.array(run.outcome["k"], float), np.array(run.outcome["eigenvectors"])
-        between = np.diff(np.r_[0.0, total]) / np.diff(np.r_[0.0, k])
-        _line(panel, run, k, np.maximum(between, 0.5))
+        _line(panel, run, k, np.where(total > 0, total / k, np.nan))
     n = min(runs[0].outcome["shape"])
     panel.axhline(n, color="#888888", linewidth=1.2)
-    panel.annotate(f"all {n} of a decomposition", (1, n), va="bottom", fontsize=10, color="#555555")
-    panel.set_ylabel("leading eigenvectors per projection")
+    panel.annotate(f"a decomposition: all {n}", (1, 1.06 * n), va="bottom", fontsize=10, color="#555555")
+    panel.set_ylabel("eigenvectors per projection, mean so far")
     _logarithmic(panel.yaxis, (1.0, 2.0, 5.0))
+    panel.set_ylim(0.8, 2.0 * n)
     _outer(panel)
 
 
@@ -136,6 +136,7 @@ def _sizes(panel: Any, runs: list[Run]) -> None:
         panel.plot(place, taken, color=colour, marker=marker, linewidth=2.0, label=words)
     _logarithmic(panel.yaxis, (1.0, 2.0, 5.0))
     panel.set_xticks(place, [f"{run.outcome['shape'][0]}×{run.outcome['shape'][1]}" for run in runs])
+    panel.margins(x=0.12)
     panel.set_xlabel("corner of the ratings (ℓ1, first 10 projections)")
     panel.set_ylabel("processor seconds per projection")
     panel.legend(frameon=False, fontsize=10, loc="upper left")

@@ -88,5 +88,10 @@ def about(run: Run) -> str:
     return f"ℓ1 loss on {run.outcome['terms']:,} ratings, {table}, nuclear norm ≤ {settings['radius']:g}"
 
 
+def number(value: float) -> str:
+    """Three digits, and no powers of ten where people would write none."""
+    return f"{value:,.0f}" if 100 <= value < 1e7 else f"{value:.3g}"
+
+
 def short(problem: str) -> str:
     return {"l1": "ℓ1 completion", "hinge": "hinge-loss metric"}[problem]
