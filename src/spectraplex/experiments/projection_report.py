@@ -47,8 +47,8 @@ the mass; one that meets its limit of steps first is taken with the gap it has, 
 What was chosen after trials on these same data, for the adaptive form, and not derived: κ = 0.25 (of five values), the
 radius and the trace (so that solutions have a low rank), the start at a vertex (from the centre the first projections
 have a high rank and take far more eigenvectors), the 0.1 %, and the factor 2 of the claim below. CG got the same
-settings untried; the two forms of the paper got fewer outer iterations and a lower limit of steps, so that their rows show what
-a projection takes, not where the method would end."""
+settings untried; the two forms of the paper got fewer outer iterations and a lower limit of steps, so that their
+rows show what a projection takes, not where the method would end."""
 
 
 def rows(document: Document) -> Iterator[dict[str, Any]]:
