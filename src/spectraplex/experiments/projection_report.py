@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from .document import Document, Run
 from .projection_claims import claims
 from .projection_figure import draw
@@ -40,7 +42,13 @@ be at most δ_k. Such a P̃ has ‖P̃ − P‖² ≤ g, and for any X* of the s
 stays, and the middle term grows by 1 + κ. (A gap in value alone would have to shrink like s_k⁴: it bounds the
 distance by √(2δ) only, which the sum then multiplies by the diameter.) "Fixed, loose" holds δ at its value for
 k = √K, "fixed, tight" at that for k = K. Each projection starts from the last one, without the atoms below 0.1 % of
-the mass; one that meets its limit of steps first is taken with the gap it has, and the last column counts those."""
+the mass; one that meets its limit of steps first is taken with the gap it has, and the last column counts those.
+
+What was chosen after trials on these same data, for the adaptive form, and not derived: κ = 0.25 (of five values), the
+radius and the trace (so that solutions have a low rank), the start at a vertex (from the centre the first projections
+have a high rank and take far more eigenvectors), the 0.1 %, and the factor 2 of the claim below. CG got the same
+settings untried; the two forms of the paper got fewer outer iterations and a lower limit of steps, so that their
+rows show what a projection takes, not where the method would end."""
 
 
 def rows(document: Document) -> Iterator[dict[str, Any]]:
@@ -128,8 +136,8 @@ def _follows(document: Document) -> Iterator[str]:
         best, worst = above(exact, known.lower), max(above(run, known.lower) for run in derived)
         free = [number(above(run, known.lower) / best) for run in schedule(document, name, "derived", 1.0)]
         allowed = "".join(f"with κ = 1, which the same inequality allows, {times} times; " for times in free)
-        stands = loose.outcome["value"][-1] == loose.outcome["value"][-2]
-        reason = ": in the end the last iterate itself satisfies it, and nothing moves any more" if stands else ""
+        idle = loose.outcome["eigenvectors"][-1] == loose.outcome["eigenvectors"][-2]
+        reason = ": in the end the last iterate itself satisfies it, and no step is taken any more" if idle else ""
         yield (
             f"{_capital(short(name))}: with the derived tolerance, κ = {derived[0].settings['kappa']:g}, the method "
             f"ends {worst / best:.2f} times as far above the bound as with exact projections; {allowed}with the fixed "
@@ -162,10 +170,14 @@ def _follows(document: Document) -> Iterator[str]:
     for name in problems(document):
         (run,), derived = document.find(problem=name, study="methods", method="cg"), schedule(document, name, "derived")
         lower = bracket(document, name).lower
+        cg, ours = (
+            float(np.median(np.divide(one.outcome["distance2"], one.outcome["gap"]))) for one in (run, derived[0])
+        )
         yield (
             f"Plain CG to the same gaps ({short(name)}): {number(each(run, 'eigenvectors'))} eigenvectors a projection "
             f"instead of {number(each(derived[0], 'eigenvectors'))}, and an end {above(run, lower):.3g} above the "
-            f"bound instead of {above(derived[0], lower):.3g}: equal gaps are not equal distances from P."
+            f"bound instead of {above(derived[0], lower):.3g}; the median of ‖P̃ − P‖²/g is {cg:.2g} for CG, "
+            f"{ours:.2g} for the adaptive form."
         )
 
 
