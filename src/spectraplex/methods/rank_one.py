@@ -138,16 +138,17 @@ class RankOneRegularized:
     ) -> tuple[Point, Any, Step]:
         descent, atoms, t = problem.descent(point), point.atoms, memory.t
         here, eta, beta, heavy = base(problem, point), theorem_step(t), self._beta(problem), False
+        theorem = self.step_rule == "theorem" and beta > 0
         if self.select == "random":
-            i = atoms.sample(rng)
-            score = float(descent.scores(atoms.vector(i)[:, None], 1)[0])
+            i, score = atoms.sample(rng), 0.0
+            if not theorem:  # ξ_t needs no score, and a score is a product
+                score = float(descent.scores(atoms.vector(i)[:, None], 1)[0])
         else:
             heavy = self.select == "worthy" and memory.heavy >= memory.light
             i, score = worst(descent, atoms, _WORTH if heavy else 0.0)
         a, x = float(atoms.weights[i]), atoms.vector(i)
         strength = self.scale * min(eta, a) * memory.curvature if self.beta == "adaptive" else eta * beta
 
-        theorem = self.step_rule == "theorem" and beta > 0
         # Without the theorem’s ξ_t: a share of what the new vector gains over staying at x.
         gain = lambda value: _SHARE * max(value - score - strength, 0.0)  # noqa: E731
         accuracy = theorem_accuracy(t, beta) if theorem else gain
@@ -156,12 +157,11 @@ class RankOneRegularized:
         v = found.vector
 
         dz = difference(problem, v, x)
-        curve = problem.curve(point, dz)
-        if self.step_rule == "theorem":
-            size = eta / 2 if a >= eta else a
-        else:
-            size = curve.minimize(a)
-        curvature = self._met(curve, size, v, x, memory.curvature) if self.beta == "adaptive" else 0.0
+        size, curvature = eta / 2 if a >= eta else a, 0.0
+        if self.step_rule == "line-search" or self.beta == "adaptive":
+            curve = problem.curve(point, dz)
+            size = curve.minimize(a) if self.step_rule == "line-search" else size
+            curvature = self._met(curve, size, v, x, memory.curvature) if self.beta == "adaptive" else 0.0
         moved = atoms.move(i, v, size)
         new = problem.ahead(point, moved if self.step_rule == "theorem" else tidy(moved), dz, size)
         hopes = self._hopes(memory, heavy, point.value - new.value) if self.select == "worthy" else ()
