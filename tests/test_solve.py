@@ -135,6 +135,13 @@ def test_nothing_is_printed(capfd):
     assert out == "" and err == ""
 
 
+@pytest.mark.parametrize(("answer", "steps"), [(False, 3), (np.False_, 3), (None, 8), (0, 8), (np.True_, 8)])
+def test_only_false_stops_and_numpys_false_is_one(answer, steps):
+    observers = [lambda record, point: answer if record.step == 3 else None]
+    result = sx.solve(make().problem, "cg", sx.Stop(max_steps=8), observers=observers)
+    assert len(result.trace) == steps
+
+
 def test_observers_do_not_cost_solver_time(monkeypatch):
     """The clock stands still while an observer works: with a clock that only observers move, no time passes."""
     now = [100.0]

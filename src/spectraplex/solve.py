@@ -234,7 +234,7 @@ class _Run:
         record = replace(self.trace[-1], seconds=self.seconds_before + self.clock)
         self.trace.replace_last(record)
         for observer in self.observers:
-            if observer(record, self.point) is False:
+            if _says_stop(observer(record, self.point)):
                 return Status.OBSERVER
         if self.certifier.confront(self.best.value):
             return Status.INCONSISTENT
@@ -247,7 +247,7 @@ class _Run:
         verdict = self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
         if verdict is None:
             keepers = (observer.keep for observer in self.observers if hasattr(observer, "keep"))
-            if any(keep(self._so_far) is False for keep in keepers):
+            if any(_says_stop(keep(self._so_far)) for keep in keepers):
                 return Status.OBSERVER
         return verdict
 
@@ -322,6 +322,11 @@ class _Run:
             products=self.products,
             state=self._state(point),
         )
+
+
+def _says_stop(answer: Any) -> bool:
+    """False alone stops, also NumPy's (a comparison of numbers gives that one); None and zero do not."""
+    return isinstance(answer, bool | np.bool_) and not answer
 
 
 def _wants_blas_threads(problem: Problem, method: Any) -> bool:
