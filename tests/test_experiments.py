@@ -56,14 +56,20 @@ def test_finished_runs_are_kept_and_damaged_or_outdated_ones_done_again(few, tmp
     assert mixed.versions["solver"] == ", ".join(sorted(["another", first.versions["solver"]]))
 
 
+def _started(out, finished):
+    """The miniature in a process of its own, once so many of its runs are finished."""
+    command = [sys.executable, "-m", "spectraplex.experiments", "figure1", "--quick", "--out", str(out)]
+    process = subprocess.Popen([*command, "--workers", "1"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    while len(list((out / "runs" / "figure1-quick").glob("[!.]*.json"))) < finished:
+        assert process.poll() is None
+        time.sleep(0.02)
+    return process
+
+
 def test_a_run_killed_with_9_leaves_whole_files_and_no_workers_behind(tmp_path):
-    command = [sys.executable, "-m", "spectraplex.experiments", "figure1", "--quick", "--out", str(tmp_path)]
-    with subprocess.Popen([*command, "--workers", "1"], stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        folder = tmp_path / "runs" / "figure1-quick"
-        while len(list(folder.glob("[!.]*.json"))) < 2:
-            assert process.poll() is None
-            time.sleep(0.02)
+    with _started(tmp_path, finished=2) as process:
         process.kill()
+    folder = tmp_path / "runs" / "figure1-quick"
     for path in folder.glob("[!.]*.json"):
         assert json.loads(path.read_text())["outcome"]
     deadline = time.monotonic() + 30
@@ -87,12 +93,7 @@ def _processes_about(words):
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
-    command = [sys.executable, "-m", "spectraplex.experiments", "figure1", "--quick", "--out", str(tmp_path)]
-    with subprocess.Popen([*command, "--workers", "1"], stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        folder = tmp_path / "runs" / "figure1-quick"
-        while len(list(folder.glob("[!.]*.json"))) < 1:
-            assert process.poll() is None
-            time.sleep(0.02)
+    with _started(tmp_path, finished=1) as process:
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -18,6 +18,7 @@ from . import report_figures as figures
 from . import report_solve_figures as solve_figures
 from ._version import __version__
 from .estimators import MatrixCompletion, parameters
+from .files import aside
 from .report_facts import Glance, examples, fit_of, glance
 from .report_judge import Biases, Judged, as_used, judged, measures, seed_of
 from .report_words import brief, counted, decimals, fixed, given, label_text, percent, shown
@@ -57,12 +58,8 @@ def write(
     if not place.parent.is_dir():
         raise FileNotFoundError(f"report: there is no folder {place.parent}; make it first.")
     page = render(model, source=source, held_out=held_out, command=command)
-    aside = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
-        aside.write_bytes(page.encode("utf-8"))
-        os.replace(aside, place)
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(place) as part:
+        part.write_bytes(page.encode("utf-8"))
     return place
 
 

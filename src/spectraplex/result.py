@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -16,6 +15,7 @@ from ._version import __version__
 from .atoms import Atoms, Buffer
 from .certificate import Certificate
 from .factors import Factors, Rectangular, Symmetric
+from .files import aside, number, plain
 from .objectives.distance import Factored
 from .penalty import Charged
 from .stop import Status
@@ -58,21 +58,15 @@ class Result:
             "format": _FORMAT,
             "version": __version__,
             "status": self.status.name,
-            "numbers": {name: _plain(getattr(self, name)) for name in ("value", "lower_bound", "seconds", "products")},
-            "certificate": {name: _plain(value) for name, value in asdict(self.certificate).items()},
+            "numbers": {name: plain(getattr(self, name)) for name in ("value", "lower_bound", "seconds", "products")},
+            "certificate": {name: plain(value) for name, value in asdict(self.certificate).items()},
             "kinds": [str(kind) for kind in trace["kind"]],
-            "state": {name.removeprefix("state."): _plain(value) for name, value in scalars.items()},
+            "state": {name.removeprefix("state."): plain(value) for name, value in scalars.items()},
         }
-        aside = path / f".result-{os.getpid()}.npz"
-        try:
-            with aside.open("wb") as out:
-                np.savez(out, **arrays)
-            os.replace(aside, path / "result.npz")
-            aside = path / f".result-{os.getpid()}.json"
-            aside.write_text(json.dumps(document, indent=1), encoding="utf-8")
-            os.replace(aside, path / "result.json")
-        finally:
-            aside.unlink(missing_ok=True)
+        with aside(path / "result.npz") as part, part.open("wb") as out:
+            np.savez(out, **arrays)
+        with aside(path / "result.json") as part:
+            part.write_text(json.dumps(document, indent=1), encoding="utf-8")
         return path
 
     def __repr__(self) -> str:
@@ -108,9 +102,9 @@ def load(folder: str | os.PathLike[str]) -> Result:
         names = [each.name for each in fields(Record)]
         columns = [document["kinds"] if name == "kind" else arrays[f"trace.{name}"].tolist() for name in names]
         trace = Trace([Record(*row) for row in zip(*columns, strict=True)])
-        numbers = {name: _number(value) for name, value in document["numbers"].items()}
-        certificate = Certificate(**{name: _number(value) for name, value in document["certificate"].items()})
-        state = {name: _number(value) for name, value in document["state"].items()}
+        numbers = {name: number(value) for name, value in document["numbers"].items()}
+        certificate = Certificate(**{name: number(value) for name, value in document["certificate"].items()})
+        state = {name: number(value) for name, value in document["state"].items()}
         state |= {name.removeprefix("state."): value for name, value in arrays.items() if name.startswith("state.")}
         gap = max(numbers["value"] - numbers["lower_bound"], 0.0)
         return Result(
@@ -124,19 +118,6 @@ def load(folder: str | os.PathLike[str]) -> Result:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"load: {path} is damaged (missing or unknown entry: {error}).") from error
-
-
-def _plain(value: Any) -> Any:
-    """A number or string that JSON holds exactly; infinities and NaN as words."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
-    return value
-
-
-def _number(value: Any) -> Any:
-    return float(value["number"]) if isinstance(value, dict) and set(value) == {"number"} else value
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..factors import Rectangular
+from ..files import aside
 from ..fingerprint import data_fingerprint
 from ..problem import Problem
 from ..result import Result, load
@@ -163,13 +164,9 @@ def begin(folder: Path, document: dict[str, Any]) -> None:
     if (folder / "checkpoint.json").is_file():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / ".checkpoint.json"
     whole = {FORMAT: _VERSION, **document, "versions": versions()}
-    try:
-        aside.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(aside, folder / "checkpoint.json")
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(folder / "checkpoint.json") as part:
+        part.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read(folder: Path) -> dict[str, Any]:

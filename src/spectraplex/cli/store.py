@@ -22,6 +22,7 @@ from .._version import __version__
 from ..arrays import Array
 from ..estimators import MatrixCompletion
 from ..estimators.storage import plain, restored
+from ..files import aside, beside
 
 FORMAT = "spectraplex model"
 _VERSION = 1
@@ -185,21 +186,21 @@ def refuse_folder(out: Path, force: bool) -> None:
 @contextmanager
 def folder_aside(out: Path, force: bool) -> Iterator[Path]:
     """A folder beside the one that is wanted, which takes its place when all went well and else disappears."""
-    aside, old = _aside(out), out.with_name(f".{out.name}.old-{os.getpid()}")
-    aside.mkdir(parents=True)
+    part, old = beside(out), out.with_name(f".{out.name}.old-{os.getpid()}")
+    part.mkdir(parents=True)
     try:
-        yield aside
+        yield part
         refuse_folder(out, force)
         if out.exists():
             os.rename(out, old)
         try:
-            os.rename(aside, out)
+            os.rename(part, out)
         except OSError:
             if old.exists():
                 os.rename(old, out)
             raise
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
 
@@ -208,12 +209,8 @@ def file_aside(out: Path) -> Iterator[Path]:
     """A file beside the one that is wanted, which takes its place when all went well and else disappears."""
     if out.is_dir():
         raise ValueError(f"{out} is a folder; name a file.")
-    aside = _aside(out)
-    try:
-        yield aside
-        os.replace(aside, out)
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(out) as part:
+        yield part
 
 
 def _tidy(out: Path) -> None:
@@ -238,7 +235,3 @@ def _alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _aside(out: Path) -> Path:
-    return out.with_name(f".{out.name}.part-{os.getpid()}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 
+from .. import files
 from ..arrays import Array
 from ..certificate import Certificate
 from ..trace import Record, Trace
@@ -94,20 +94,15 @@ def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
 
 def plain(value: Any) -> Any:
     """A value that JSON holds exactly: infinities as words, pairs as lists."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
     if isinstance(value, tuple):
         return {"pair": [plain(part) for part in value]}
-    if value is None or isinstance(value, str | int | float | bool | list):
+    value = files.plain(value)
+    if value is None or isinstance(value, str | int | float | bool | list | dict):
         return value
     raise TypeError(f"{OWNER}: the setting {value!r} cannot be written down; give a plain number or word.")
 
 
 def restored(value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == {"number"}:
-        return float(value["number"])
     if isinstance(value, dict) and set(value) == {"pair"}:
         return tuple(restored(part) for part in value["pair"])
-    return value
+    return files.number(value)

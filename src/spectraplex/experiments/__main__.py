@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import plots
-from . import EXPERIMENTS, numerics, report
+from . import EXPERIMENTS, report
 from .claims import as_lines, missed
 from .document import Document, read, write_aside, write_csv
 from .page import page
@@ -46,8 +46,7 @@ def reproduce(
     """Run an experiment and write NAME.json, NAME.csv, NAME.md and its figures as PNG and PDF into the folder."""
     plots.ready()
     out.mkdir(parents=True, exist_ok=True)
-    tasks = numerics(name).tasks(quick)
-    _say(f"{name}: {EXPERIMENTS[name]}; {len(tasks)} runs.")
+    _say(f"{name}: {EXPERIMENTS[name]}.")
     document = run(name, out, quick, workers, outdated=outdated)
     write_aside(out / f"{name}.json", document.as_json())
     told = report(name)

@@ -34,11 +34,12 @@ import numpy as np
 import scipy
 
 from .._version import __version__
+from ..files import aside
 
 SCHEMA = 1
 _PACKAGE = Path(__file__).parent.parent
 #: Folders and files whose content cannot change a number of a run.
-_FACES = {"estimators", "experiments", "plots.py", "demo.py", "report.py", "cli", "cli.py", "__pycache__"}
+_FACES = ("estimators", "experiments", "plots", "demo", "report", "cli", "__main__", "files")
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,8 @@ def from_plain(value: Any) -> Any:
 def write_aside(path: Path, text: str) -> None:
     """Write aside, then rename: a killed process leaves the old file or the new one, never half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -140,15 +137,10 @@ def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     rows = [dict(row) for row in rows]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with aside.open("w", encoding="utf-8", newline="") as out:
-            writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with aside(path) as part, part.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 # ----------------------------------------------------------------------------------------------------- made with what
@@ -168,7 +160,7 @@ def versions(experiment: str) -> dict[str, str]:
 
 def solver_fingerprint(experiment: str) -> str:
     """Of the source files that the numbers come from: the library without its faces, and the experiment's own files."""
-    inside = [path for path in _PACKAGE.rglob("*.py") if path.relative_to(_PACKAGE).parts[0] not in _FACES]
+    inside = [path for path in _PACKAGE.rglob("*.py") if not path.relative_to(_PACKAGE).parts[0].startswith(_FACES)]
     own = [_PACKAGE / "experiments" / name for name in ("data.py", f"{experiment}.py", f"{experiment}_problems.py")]
     digest = hashlib.sha256()
     for path in sorted(inside) + [path for path in own if path.exists()]:
