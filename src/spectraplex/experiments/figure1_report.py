@@ -169,7 +169,8 @@ def claims(document: Document) -> list[Claim]:
             continue
         if setting.reading == "active":
             found.append(_ordering(document, setting))
-            found.append(_factor(document, setting))
+            if setting.data == "100k":  # on a random half of 1M the order is all that was ever claimed
+                found.append(_factor(document, setting))
         if setting.reading == "trace":
             found.append(_best_form(document, setting, required=True))
         if setting.reading == "radius":
@@ -195,14 +196,13 @@ def _ordering(document: Document, setting: Setting) -> Claim:
 
 def _factor(document: Document, setting: Setting) -> Claim:
     best = setting.reference(document)
-    least = ADAPTIVE_OVER_CG if setting.data == "100k" else 1.0
-    statement = f"f − f* of adaptive ROR-CG is at least {least:g} times below CG's"
+    statement = f"f − f* of adaptive ROR-CG is at least {ADAPTIVE_OVER_CG:g} times below CG's"
     ours, theirs = (curves(document, setting, method).last for method in ("ror-adaptive", "cg"))
     # of all that f* can be, the lower bound is the safe end: it makes both distances too large, ours relatively more
     times = (theirs - best["lower_bound"]) / (ours - best["lower_bound"])
     measured = f"{times:.3g} times ({ours - best['lower_bound']:.3g} against {theirs - best['lower_bound']:.3g})"
     why = _undecided(setting)
-    return Claim(title(setting), statement, why or measured, None if why else times >= least)
+    return Claim(title(setting), statement, why or measured, None if why else times >= ADAPTIVE_OVER_CG)
 
 
 def _best_form(document: Document, setting: Setting, required: bool) -> Claim:
