@@ -85,6 +85,23 @@ def test_the_inner_problem_is_solved(variant):
         assert total(b, c) > found.value
 
 
+@pytest.mark.parametrize("ridge", [1e-6, 0.1, 10.0])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_intercepts_of_a_wide_table_are_those_of_a_dense_solver(ridge, blocks):
+    """Wide enough for directions that are worked out first; in three blocks three of them are nearly singular."""
+    rng = np.random.default_rng(5)
+    rows, cols = np.nonzero((rng.random((90, 60)) < 0.2) & (np.arange(90)[:, None] % blocks == np.arange(60) % blocks))
+    values, weights = rng.standard_normal(rows.size), rng.uniform(0.5, 2.0, rows.size)
+    objective = Intercepts(rows, cols, values, (90, 60), Squared(), weights=weights, ridges=(ridge, 2.0 * ridge))
+    design = np.zeros((rows.size, 150))
+    design[np.arange(rows.size), rows] = design[np.arange(rows.size), 90 + cols] = 1.0
+    bend = design.T @ (weights[:, None] * design) + np.diag(np.repeat([ridge, 2.0 * ridge], [90, 60]))
+    best = np.linalg.solve(bend, design.T @ (weights * values))
+    least = 0.5 * (weights @ values**2 - best @ (design.T @ (weights * values)))
+    found = objective.inner(np.zeros(rows.size))
+    assert least * (1 - 1e-12) <= found.value <= least * (1 + 2e-9)
+
+
 @pytest.mark.parametrize("loss", ["squared", "huber", "logistic"])
 @pytest.mark.parametrize("strength", [0.0, 0.8])
 def test_the_joint_optimum_lies_between_bound_and_value(loss, strength):

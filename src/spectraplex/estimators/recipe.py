@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..certificate import Certificate
 from ..domains import NuclearBall
 from ..factors import Rectangular
 from ..fingerprint import factors_fingerprint
+from ..methods.hybrid import Hybrid
 from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
 from ..objectives.losses import Huber, Logistic, Loss, Squared
@@ -23,6 +25,8 @@ from ..trace import Trace
 from .observations import Observations
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
+_WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
+_WIDEST = 64  # and never with more than this
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
 
 
@@ -125,7 +129,8 @@ def solved(
 ) -> Solution:
     """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition."""
     problem = Problem(objective, NuclearBall(objective.shape, radius))
-    result = solver(problem, stop=stop, observers=observers, start=start, seed=seed, certify=certify)
+    asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
+    result = solver(problem, method=first_method(objective, cold=certify and start is None), **asked)
     U, s, V = as_rectangular(result).svd()
     X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
     image = objective.measure(*X.triple())
@@ -143,6 +148,14 @@ def solved(
     steps = sum(record.kind != "start" for record in result.trace)
     profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
     return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, result.status, result.trace, steps)
+
+
+def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
+    """From nothing to a radius that somebody gave, a wide first escape saves the rounds that would grow to it.
+
+    A walk begins where the rank is small, and what it starts from later has most of the directions already.
+    """
+    return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST))) if cold else Hybrid()
 
 
 def as_rectangular(result: Result) -> Rectangular:

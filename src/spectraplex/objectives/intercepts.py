@@ -24,6 +24,8 @@ from .losses import Conjugate, Loss, Squared
 _SLACK = 1e-9  # share of the value that the inner problem may be off by
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
 _TRIALS = 30  # halvings of a Newton step
+_SLOW = 4  # directions in which rows and columns are confounded most, worked out once: 4 iterations instead of 7
+_DISTINCT = 0.999999  # as confounded as a direction is taken to be, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +182,7 @@ class Intercepts:
 
     @cached_property
     def _curvature(self) -> _Bends:
-        return _Bends(self, self.weights)
+        return _Bends(self, self.weights, often=True)
 
     def _entries(self, slope: Array) -> Array:
         """Numbers of observations summed over the entries of the pattern."""
@@ -224,11 +226,15 @@ class Intercepts:
 
 
 class _Bends:
-    """The second derivative of the inner problem: [[R, H], [Hᵀ, C]] with R and C diagonal, solved on one side."""
+    """The second derivative of the inner problem: [[R, H], [Hᵀ, C]] with R and C diagonal, solved on one side.
 
-    def __init__(self, owner: Intercepts, bends: Array | None) -> None:
+    ``often`` says that many systems with it will be solved: then the few directions that conjugate gradients find last
+    are worked out first.
+    """
+
+    def __init__(self, owner: Intercepts, bends: Array | None, often: bool = False) -> None:
         assert owner.ridges is not None
-        self.pattern = owner.pattern
+        self.pattern, self.often = owner.pattern, often
         entries = owner._entries(np.ones(owner.values.size) if bends is None else bends)
         p, q = owner._sums(entries)
         #: None where every entry of H is one: nothing to read
@@ -239,14 +245,15 @@ class _Bends:
     def solve(self, p: Array, q: Array, share: float, value: float) -> tuple[Array, Array]:
         """(db, dc) with residual zero in the rows; that in the columns leaves ‖residual‖²/2κ ≤ share·value.
 
-        Conjugate gradients on what is left once the rows are eliminated; C is the preconditioner. Few iterations are
-        needed: most singular values of a scaled H are well below one. The value meant is the one reached at the end.
+        Conjugate gradients on what is left once the rows are eliminated; the preconditioner is C, and exact in the
+        ``_slow`` directions. Few iterations are needed: most singular values of a scaled H are well below one. The
+        value meant is the one reached at the end.
         """
         R, C = self.R, self.C
         r = q - self._down(p / R)
         least = value - 0.5 * float(p @ (p / R))  # what the rows alone will gain
         x = np.zeros_like(r)
-        y = r / C
+        y = self._eased(r)
         d, ry = y, float(r @ y)
         for _ in range(_MOST):
             if float(r @ r) <= 2.0 * self.kappa * share * abs(least) or ry == 0.0:
@@ -256,10 +263,35 @@ class _Bends:
             least -= 0.5 * size * ry
             x = x + size * d
             r = r - size * Sd
-            y = r / C
+            y = self._eased(r)
             new = float(r @ y)
             d, ry = y + (new / ry) * d, new
         return (p - self._across(x)) / R, x
+
+    def _eased(self, r: Array) -> Array:
+        """C⁻¹r, and what is missing from it along the slow directions."""
+        y = r / self.C
+        if not self.often:
+            return y
+        W, more = self._slow
+        return y + W @ (more * (r @ W))
+
+    @cached_property
+    def _slow(self) -> tuple[Array, Array]:
+        """W with WᵀCW = 1 and HᵀR⁻¹HW ≈ CW diag(θ), the largest θ; and θ/(1 − θ). They only save iterations."""
+        size = self.C.size
+        if size <= 8 * _SLOW:
+            return np.zeros((size, 0)), np.zeros(0)
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+        root = np.sqrt(self.C)
+        alike = LinearOperator((size, size), lambda v: self._down(self._across(v.reshape(-1) / root) / self.R) / root)
+        try:
+            theta, W = eigsh(alike, _SLOW, v0=root, ncv=4 * _SLOW, tol=0.1, maxiter=5)
+        except ArpackNoConvergence as partial:
+            theta, W = partial.eigenvalues, partial.eigenvectors
+        theta = np.clip(theta, 0.0, _DISTINCT)
+        return W / root[:, None], theta / (1.0 - theta)
 
     def _across(self, v: Array) -> Array:
         return self.pattern.add(v) if self.H is None else self.pattern.multiply(self.H, v)
