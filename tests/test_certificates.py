@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -358,8 +359,6 @@ def test_bounds_are_sharpened_until_the_gap_wanted_or_a_share():
 
 def test_a_forged_dual_is_refused():
     """A slope that is kept beside X must be one: of the right type and shape, and for losses that have a conjugate."""
-    from dataclasses import replace
-
     own = PROBLEMS["own function"](np.random.default_rng(0))
     result = sx.solve(own.problem, "cg", sx.Stop(max_steps=5))
     zero = np.zeros(own.problem.objective.shape)
@@ -375,8 +374,6 @@ def test_a_forged_dual_is_refused():
 
 
 def test_impossible_documents_are_refused():
-    from dataclasses import replace
-
     known = PROBLEMS["ball, active"](np.random.default_rng(0))
     X = sx.solve(known.problem, "apgd", sx.Stop(max_steps=100)).X
     found = sx.certify(known.problem, X)
@@ -387,8 +384,6 @@ def test_impossible_documents_are_refused():
 
 
 def test_a_probable_claim_cannot_be_made_proven():
-    from dataclasses import replace
-
     rng = np.random.default_rng(0)
     A = rng.standard_normal((220, 230)) / 15
     problem = sx.Problem(sx.Distance(A), sx.NuclearBall((220, 230), 3.0))
@@ -491,3 +486,24 @@ def test_going_on_never_makes_a_bound_worth_more_than_it_was(monkeypatch):
     first = sx.solve(own.problem, "cg", sx.Stop(max_steps=5))
     again = sx.solve(own.problem, "cg", sx.Stop(max_steps=1), start=first, certify=False)
     assert again.certificate.kind == "none"  # a user's function cannot be recognised for certain
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5, 19, 20, 38])
+@pytest.mark.parametrize("share", [0.9, 0.999, 1.1])
+def test_near_a_perfect_fit_true_certificates_hold_and_raised_ones_do_not(seed, share):
+    """Where terms of size f(0) cancel to a value near zero, rounding shows in value and bound."""
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(5, 30, 2)
+    A = rng.standard_normal((m, 2)) @ rng.standard_normal((2, n)) + 10 * (seed % 2)
+    cells = rng.permutation(m * n)[: m * n // 2]
+    fit = sx.Completion(cells // n, cells % n, A.ravel()[cells], (m, n))
+    problem = sx.Problem(fit, sx.NuclearBall((m, n), share * np.linalg.norm(A, "nuc")))
+    zero = fit.evaluate(np.zeros(cells.size))[0]
+    for gap in (1e-6, 1e-9):
+        result = sx.solve(problem, stop=sx.Stop(gap=gap * zero, max_steps=100), seed=seed)
+        for X in (result, result.X.triple()):
+            said = sx.verify(result.certificate, problem, X)
+            assert said, str(said)
+        raised = replace(result.certificate, lower_bound=result.certificate.lower_bound + 1e-9 * zero)
+        if raised.lower_bound <= raised.value:
+            assert not sx.verify(raised, problem, result)

@@ -131,8 +131,7 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
     lifted = problem.lifted
     conjugate, value, pairing = _dual_facts(problem, candidate)
     if conjugate is None:
-        rounding = _rounding(candidate.slope) * (abs(value) + abs(pairing) + abs(top))
-        return value - pairing - lifted.support(1.0, top) - rounding, 1.0
+        return value - pairing - lifted.support(1.0, top) - margin(problem, candidate, 1.0, top), 1.0
     # just below, so that the support there is zero and not a rounding error of large numbers
     corner = (1.0 - 4 * EPS) * lifted.allowance / top if top > 0 else math.inf
     if conjugate.quadratic is not None:
@@ -145,9 +144,17 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
         c = _best_scale(conjugate, lambda c: lifted.support(c, top), corner)
     if c == 0.0:
         return -conjugate.at(0.0), 0.0  # −ℓ*(0) = min ℓ, whatever the constraint
-    paid = lifted.support(c, top)
-    rounding = _rounding(candidate.slope) * (max(c, c * c) * conjugate.size + (c * abs(top) if paid else 0.0))
-    return -conjugate.at(c) - paid - rounding, c
+    return -conjugate.at(c) - lifted.support(c, top) - margin(problem, candidate, c, top), c
+
+
+def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> float:
+    """What rounding can make of a bound at c·y, where large terms may cancel: each bound is lowered by it."""
+    conjugate, value, pairing = _dual_facts(problem, candidate)
+    if conjugate is None:
+        size = abs(value) + abs(pairing) + abs(top)
+    else:
+        size = max(c, c * c) * conjugate.size + (c * abs(top) if problem.lifted.support(c, top) else 0.0)
+    return _rounding(candidate.slope) * size
 
 
 def believed(problem: Problem, candidate: Candidate) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, dagger
-from .certificate import Candidate, Certificate, contradicts, dual_value, lower_bound
+from .certificate import Candidate, Certificate, contradicts, dual_value, lower_bound, margin
 from .domains import Spectrahedron, capped, size_of
 from .eigen import upper_bound
 from .factors import Factors, Rectangular, Symmetric, as_factors
@@ -99,7 +99,8 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     if certificate.factors != mark:
         wrong.append("factors: X is not the matrix that was certified.")
     point = problem.point(_atoms(problem, factors))
-    if not abs(point.value - certificate.value) <= 1e-9 * abs(point.value) + 1e-300:
+    blur = margin(problem, Candidate.of(point), 1.0, 0.0)  # X is scaled and turned anew: near f = 0 that shows
+    if not abs(point.value - certificate.value) <= 1e-9 * abs(point.value) + blur + 1e-300:
         wrong.append(f"value: it is {point.value:.10g}, not {certificate.value:.10g}.")
     if not np.isclose(outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * size_of(problem.domain)):
         wrong.append(f"feasibility: X lies {outside:.3g} outside, not {certificate.feasibility:.3g}.")
@@ -127,8 +128,6 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
         if not _fits(problem, slope, point.slope) or fingerprint(slope) != certificate.dual:
             return [_NO_DUAL]
         candidate = Candidate(point.value, slope, None)
-    slack = 1e-12 * max(abs(point.value), abs(certificate.lower_bound))
-
     def accuracy(ritz: float) -> float:
         reached, c = dual_value(problem, candidate, ritz)
         return max(0.5 * (reached - certificate.lower_bound) / c, 0.0) if c > 0 else np.inf
@@ -141,7 +140,12 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
         products=float(problem.domain.dimension + 10),
         kind="proven" if certificate.kind == "proven" else None,
     )
-    ours = dual_value(problem, candidate, bound.value)[0]
+    ours, c = dual_value(problem, candidate, bound.value)
+    # who claims a bound has lowered it for rounding, and so have we: once is enough
+    blur = margin(problem, candidate, c, bound.value) if c > 0.0 else 0.0
+    if bound.kind == "proven":  # and so has Cholesky
+        blur += c * min(bound.value - bound.estimate, 1e-11 * abs(bound.value))
+    slack = max(1e-12 * max(abs(point.value), abs(certificate.lower_bound)), blur)
     if ours >= certificate.lower_bound - slack:
         return []
     return [f"lower bound: {certificate.lower_bound:.10g} is claimed, only {ours:.10g} can be shown."]
