@@ -61,7 +61,7 @@ def blocks(path: Path) -> list[tuple[str, str]]:
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = blocks(page)
@@ -70,7 +70,7 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, 
         exec(compile(code, str(page), "exec"), namespace)
         printed = capsys.readouterr().out
         assert printed.strip() == output.strip()
-    if page.name == "README.md":
+    if page == ROOT / "README.md" or page.name.startswith("quickstart"):
         assert any(output for _, output in found)
 
 
@@ -78,11 +78,13 @@ def test_docstring_examples():
     import doctest
 
     import spectraplex.estimators.completion
+    import spectraplex.estimators.exchange
+    import spectraplex.estimators.imputer
     import spectraplex.objectives.completion
     import spectraplex.penalized
     import spectraplex.problem
 
-    modules = (spectraplex.estimators.completion, spectraplex.objectives.completion)
-    for module in (*modules, spectraplex.penalized, spectraplex.problem):
+    faces = (spectraplex.estimators.completion, spectraplex.estimators.exchange, spectraplex.estimators.imputer)
+    for module in (*faces, spectraplex.objectives.completion, spectraplex.penalized, spectraplex.problem):
         failed, tried = doctest.testmod(module)
         assert tried > 0 and failed == 0

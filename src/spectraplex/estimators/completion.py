@@ -19,7 +19,7 @@ from ..stop import Status
 from ..threads import one_blas_thread
 from . import parameters, serving
 from .choose import choose
-from .labels import Labels, distinct
+from .labels import Labels
 from .observations import OWNER, Observations, as_frame, frame_column, frame_numbers, matrix_entries, pair_columns
 from .progress import CallbackSupport, Told, with_callbacks
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
@@ -191,11 +191,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     def _fit_columns(
         self, first: Array, second: Array, values: Any, sample_weight: Any, names: list[str] | None
     ) -> MatrixCompletion:
-        first, second, y, weights = parameters.checked(first, second, values, sample_weight)
-        row_values, rows = distinct(first)
-        column_values, cols = distinct(second)
-        labels = (Labels(row_values), Labels(column_values))
-        seen = Observations(rows, cols, y, weights, (len(labels[0]), len(labels[1])))
+        seen, labels = parameters.observed(first, second, values, sample_weight)
         return self._fit_observations(seen, labels, names)
 
     def _fit_observations(

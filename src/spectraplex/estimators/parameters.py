@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..arrays import Array
 from ..objectives.validate import number, numbers
-from .labels import as_column
+from .labels import Labels, as_column, distinct
 from .observations import OWNER, Observations
 from .recipe import Recipe
 
@@ -95,6 +95,17 @@ def checked(first: Array, second: Array, values: Any, sample_weight: Any) -> tup
         kept = weights > 0
         first, second, y, weights = first[kept], second[kept], y[kept], weights[kept]
     return first, second, y, weights
+
+
+def observed(
+    first: Array, second: Array, values: Any, sample_weight: Any
+) -> tuple[Observations, tuple[Labels, Labels]]:
+    """Two columns of labels, values and weights as observations, and the labels of their rows and columns."""
+    first, second, y, weights = checked(first, second, values, sample_weight)
+    row_values, rows = distinct(first)
+    column_values, cols = distinct(second)
+    labels = (Labels(row_values), Labels(column_values))
+    return Observations(rows, cols, y, weights, (len(labels[0]), len(labels[1]))), labels
 
 
 def checked_values(values: Array) -> Array:
