@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from . import problems, run, solvers
+from .common import forget
 
 RESULTS = Path("benchmarks/results")
 # one setting each, a table so small that a second is plenty: does everything work at all?
@@ -74,7 +75,7 @@ def main(arguments: list[str]) -> int:
 def _plan(chosen: argparse.Namespace) -> run.Plan:
     folder = _folder(chosen)
     if chosen.fresh:
-        run.forget(folder)
+        forget(folder)
     names = tuple(chosen.problems or (("quick",) if chosen.quick else problems.FULL))
     grids, limit = (QUICK, chosen.limit or 1.0) if chosen.quick else ({}, chosen.limit)
     return run.Plan(folder, names, tuple(chosen.peers), limit, chosen.threads, grids, only_kept=chosen.kept)
