@@ -19,8 +19,10 @@ def rows(name: str) -> list[Row]:
     tuned = grid(
         name,
         **{
-            "100k": [_mf(200, *rest) for rest in ((30, 0.05), (30, 0.06), (60, 0.08), (60, 0.09), (60, 0.1))],
-            "1m": [_mf(200, *rest) for rest in ((30, 0.04), (30, 0.05), (60, 0.06), (60, 0.07))],
+            "100k": [
+                _mf(200, *rest) for rest in ((20, 0.04), (30, 0.05), (30, 0.06), (40, 0.07), (50, 0.08), (60, 0.09))
+            ],
+            "1m": [_mf(200, *rest) for rest in ((20, 0.03), (30, 0.04), (35, 0.045), (40, 0.05), (60, 0.06))],
         },
     )
     return [Row("mf", "cornac MF", ({},)), Row("mf-tuned", "cornac MF, tuned", tuned)]

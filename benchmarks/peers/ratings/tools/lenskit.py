@@ -16,8 +16,8 @@ def rows(name: str) -> list[Row]:
     tuned = grid(
         name,
         **{
-            "100k": [_als(k, 20, reg) for k in (50, 100) for reg in (0.1, 0.12, 0.15)],
-            "1m": [_als(k, 20, reg) for k in (25, 50) for reg in (0.06, 0.1)],
+            "100k": [_als(k, 10, reg) for k in (50, 100) for reg in (0.1, 0.12, 0.15)],
+            "1m": [_als(50, 10, reg) for reg in (0.06, 0.07, 0.08)] + [_als(100, epochs, 0.07) for epochs in (10, 20)],
         },
     )
     return [Row("als", "LensKit BiasedMF", ({},)), Row("als-tuned", "LensKit BiasedMF, tuned", tuned)]

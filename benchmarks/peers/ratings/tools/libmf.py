@@ -16,17 +16,19 @@ def rows(name: str) -> list[Row]:
     tuned = grid(
         name,
         **{
-            "100k": [_l2(80, 40, reg) for reg in (0.09, 0.1, 0.11, 0.12, 0.13, 0.14)],
-            "1m": [_l2(120, 60, reg) for reg in (0.03, 0.04, 0.05, 0.06, 0.08)],
+            "100k": [_l2(80, 40, reg, 0.05) for reg in (0.09, 0.1, 0.11, 0.12)]
+            + [_l2(80, 60, reg, 0.03) for reg in (0.1, 0.11)],
+            "1m": [_l2(120, 40, reg, 0.05) for reg in (0.05, 0.06)]
+            + [_l2(120, 60, reg, 0.03) for reg in (0.05, 0.06, 0.07)],
         },
     )
     return [Row("mf", "LIBMF", ({},)), Row("mf-tuned", "LIBMF, tuned", tuned)]
 
 
-def _l2(factors: int, epochs: int, reg: float) -> dict:
+def _l2(factors: int, epochs: int, reg: float, rate: float) -> dict:
     """Squared norms as the penalty; the wrapper's own default is absolute values."""
     none = {"lambda_p1": 0.0, "lambda_q1": 0.0}
-    return {"k": factors, "nr_iters": epochs, "lambda_p2": reg, "lambda_q2": reg, **none}
+    return {"k": factors, "nr_iters": epochs, "lambda_p2": reg, "lambda_q2": reg, "eta": rate, **none}
 
 
 def prepare(train: Any) -> np.ndarray:

@@ -16,8 +16,9 @@ def rows(name: str) -> list[Row]:
     tuned = grid(
         name,
         **{
-            "100k": [_svd(k, 100, reg) for k in (100, 200) for reg in (0.08, 0.1, 0.12)],
-            "1m": [_svd(k, epochs, reg) for k, epochs in ((100, 40), (200, 60)) for reg in (0.05, 0.07)],
+            "100k": [_svd(100, *rest) for rest in ((30, 0.05), (40, 0.06), (40, 0.07), (50, 0.08), (60, 0.1))]
+            + [_svd(200, 50, 0.08)],
+            "1m": [_svd(100, *rest) for rest in ((20, 0.03), (30, 0.04), (40, 0.05))] + [_svd(200, 30, 0.04)],
         },
     )
     return [
@@ -29,7 +30,9 @@ def rows(name: str) -> list[Row]:
 
 
 def _svd(factors: int, epochs: int, reg: float) -> dict:
-    return {"algorithm": "SVD", "n_factors": factors, "n_epochs": epochs, "lr_all": 0.005, "reg_all": reg}
+    """A start a tenth as large as its own is what helps it most."""
+    start = {"lr_all": 0.01, "init_std_dev": 0.01}
+    return {"algorithm": "SVD", "n_factors": factors, "n_epochs": epochs, "reg_all": reg, **start}
 
 
 def prepare(train: Any) -> Any:
