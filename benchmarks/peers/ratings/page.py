@@ -34,8 +34,8 @@ def lines(document: dict) -> list[str]:
         "- *tuned*: each setting of a grid is fitted to 90 % of the training ratings, and the one with the least error",
         "  on the other 10 % is fitted to all of them, on each split anew; ours is scikit-learn's `GridSearchCV` on",
         "  the same training ratings, each candidate choosing its own radius. *choosing* is the time that this takes,",
-        "  beside the last fit. The grids stand in `benchmarks/peers/ratings/tools/`. Those of the others were narrowed",
-        "  by hand to where they do well on these very sets, which favours them.",
+        "  beside the last fit. The grids stand in `benchmarks/peers/ratings/tools/`; those of others were narrowed by",
+        "  hand to where they do well on these very sets, which favours them.",
         "- cornac and LIBMF share ratings out to threads without locks: their answers differ a little from run to run.",
         "",
     ]
