@@ -22,7 +22,7 @@ def rows(name: str) -> list[Row]:
             "100k": [
                 _mf(200, *rest) for rest in ((20, 0.04), (30, 0.05), (30, 0.06), (40, 0.07), (50, 0.08), (60, 0.09))
             ],
-            "1m": [_mf(200, *rest) for rest in ((20, 0.03), (30, 0.04), (35, 0.045), (40, 0.05), (60, 0.06))],
+            "1m": [_mf(200, *rest) for rest in ((15, 0.02), (20, 0.03), (25, 0.035), (30, 0.04), (40, 0.05))],
         },
     )
     return [Row("mf", "cornac MF", ({},)), Row("mf-tuned", "cornac MF, tuned", tuned)]
