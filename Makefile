@@ -7,7 +7,7 @@ PEERS_VENV ?= .venv-peers
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long check format bench bench-peers clean
+.PHONY: help setup demo test test-long check format bench bench-peers bench-peers-solvers bench-peers-ratings clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
@@ -15,7 +15,8 @@ help:
 	@echo "make test-long  the big random campaigns as well"
 	@echo "make check      ruff format, ruff, mypy"
 	@echo "make bench      our own benchmarks, printed as ratios (a few minutes; keep the machine quiet)"
-	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: a minute)"
+	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: minutes): solvers, then"
+	@echo "                  predictions of ratings; bench-peers-solvers and bench-peers-ratings for one of them"
 
 setup: $(VENV)/.ready
 
@@ -54,6 +55,13 @@ $(PEERS_VENV)/.ready: pyproject.toml benchmarks/peers/requirements.txt
 
 bench-peers: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers run $(ARGS)
+	$(PEERS_VENV)/bin/python -m benchmarks.peers ratings $(ARGS)
+
+bench-peers-solvers: $(PEERS_VENV)/.ready
+	$(PEERS_VENV)/bin/python -m benchmarks.peers run $(ARGS)
+
+bench-peers-ratings: $(PEERS_VENV)/.ready
+	$(PEERS_VENV)/bin/python -m benchmarks.peers ratings $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(PEERS_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis

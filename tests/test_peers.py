@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.peers import child, page, problems, run, solvers, verdict  # noqa: E402
+from benchmarks.peers import child, common, page, problems, run, solvers, verdict  # noqa: E402
 from benchmarks.peers.recorder import Recorder  # noqa: E402
 
 PEERS = ("copt", "cvxpy", "scs", "clarabel")
@@ -101,7 +101,7 @@ def document() -> dict:
     known = {"shape": [10, 8], "observed": 40, "limit_seconds": 100.0, "multiplier": 1.0}
     return {
         "format": 1,
-        "machine": run.machine(2),
+        "machine": common.machine(2, run.PACKAGES),
         "first_call": {"compiling": 5.0, "cached": 0.5},
         "problems": {
             "100k-2500": {**known, "title": "first", "radius": 2500.0, "optimum": [1000.0, 1000.0]},

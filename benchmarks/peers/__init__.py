@@ -40,4 +40,6 @@ The results are one JSON document (aggregate numbers only, nothing about single 
 
 Finished runs are kept one file each beside it and reused (``--fresh`` throws them away). ``python -m benchmarks.peers
 page RESULTS.json`` writes docs/peers.md and its pictures.
+
+Who predicts ratings how well is another comparison: ``ratings/``.
 """

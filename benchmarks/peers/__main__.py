@@ -1,4 +1,4 @@
-"""python -m benchmarks.peers [run | page | targets]: compare, write the page, or print the targets."""
+"""python -m benchmarks.peers [run | ratings | page | targets]: compare, write the page, or print the targets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from . import problems, run, solvers
+from .common import forget
 
 RESULTS = Path("benchmarks/results")
 # one setting each, a table so small that a second is plenty: does everything work at all?
@@ -27,6 +28,10 @@ def main(arguments: list[str]) -> int:
         from .child import main as child
 
         return child(*arguments[1:])
+    if arguments[:1] == ["ratings"]:
+        from .ratings.command import main as ratings
+
+        return ratings(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     commands = parser.add_subparsers(dest="command")
     comparing = commands.add_parser("run", help="compare (the default)")
@@ -40,6 +45,7 @@ def main(arguments: list[str]) -> int:
     comparing.add_argument("--fresh", action="store_true", help="throw finished runs away")
     comparing.add_argument("--kept", action="store_true", help="run nothing, put together what earlier runs kept")
     comparing.add_argument("--quick", action="store_true", help="a smoke test, under a minute")
+    commands.add_parser("ratings", help="compare predictions of ratings instead; flags of its own", add_help=False)
     for name, words in (("page", "write the page and its pictures"), ("targets", "print the ratios and targets")):
         reading = commands.add_parser(name, help=words)
         reading.add_argument("results", type=Path)
@@ -58,13 +64,18 @@ def main(arguments: list[str]) -> int:
         document = json.loads(chosen.results.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         print(
-            f"{chosen.results} cannot be read ({error}); name the peers.json that a run has written.", file=sys.stderr
+            f"{chosen.results} cannot be read ({error}); name the peers.json or ratings.json that a run has written.",
+            file=sys.stderr,
         )
         return 2
+    if document.get("kind") == "ratings":
+        from .ratings.page import write
+        from .ratings.verdict import report
+    else:
+        from .page import write
     if chosen.command == "targets":
         print("\n".join(report(document)))
         return 0
-    from .page import write
 
     for path in write(document, chosen.out):
         print(path)
@@ -74,7 +85,7 @@ def main(arguments: list[str]) -> int:
 def _plan(chosen: argparse.Namespace) -> run.Plan:
     folder = _folder(chosen)
     if chosen.fresh:
-        run.forget(folder)
+        forget(folder)
     names = tuple(chosen.problems or (("quick",) if chosen.quick else problems.FULL))
     grids, limit = (QUICK, chosen.limit or 1.0) if chosen.quick else ({}, chosen.limit)
     return run.Plan(folder, names, tuple(chosen.peers), limit, chosen.threads, grids, only_kept=chosen.kept)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from spectraplex.certificate import Candidate, lower_bound
 
 from . import problems
+from .common import hand_back
 from .recorder import Recorder, forget_peak, resident_mb
 from .solvers import peer as peer_module
 from .verdict import optimum
@@ -28,27 +28,14 @@ _EVERY = 5  # otherwise every fifth image is certified: one per 60 % of time
 def main(task_path: str, out_path: str) -> int:
     """Read the task, write the run; exceptions become the message of a failed run."""
     task = json.loads(Path(task_path).read_text(encoding="utf-8"))
-    try:
-        if task["peer"] is None:
-            _write(out_path, problems.reference(task["problem"], task["limit_seconds"]))
-        else:
-            for found in run(task):
-                _write(out_path, found)
-    except ImportError as error:
-        _write(out_path, {"status": "missing", "message": str(error)})
-    except Exception as error:
-        _write(out_path, {"status": "failed", "message": f"{type(error).__name__}: {error}"[:300]})
-    return 0
-
-
-def _write(out_path: str, found: dict) -> None:
-    partial = Path(out_path + ".part")
-    partial.write_text(json.dumps(found), encoding="utf-8")
-    os.replace(partial, out_path)
+    return hand_back(out_path, run(task))
 
 
 def run(task: dict) -> Iterator[dict]:
-    """The run, and once more with what was certified afterwards, in case that takes too long."""
+    """The run, and once more with what was certified afterwards, in case that takes too long; or what is known."""
+    if task["peer"] is None:
+        yield problems.reference(task["problem"], task["limit_seconds"])
+        return
     began = time.perf_counter()
     peer, setting = peer_module(task["peer"]), task["setting"]
     small = getattr(peer, "warm_up", problems.tiny)()

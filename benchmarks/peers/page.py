@@ -8,6 +8,7 @@ from typing import Any
 
 from spectraplex import plots
 
+from .common import machine_words
 from .verdict import (
     ERRORS,
     OURS,
@@ -64,14 +65,12 @@ def lines(document: dict) -> list[str]:
 
 def _setting(document: dict) -> list[str]:
     machine, first = document["machine"], document["first_call"]
-    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     text = [
         "Everybody minimises ½Σ(Z_ij − r_ij)² over observed entries and the nuclear-norm ball, on one machine, one",
         "after the other, by `make bench-peers`, which keeps finished runs and does those that are missing;",
         "`python -m benchmarks.peers page` wrote this page from its results.",
         "",
-        f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']},",
-        f"  Python {machine['python']}; {versions}.",
+        *machine_words(machine),
         f"- Threads: at most {machine['threads']} for everybody (OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and the like).",
         "  Ours go to sparse kernels, with BLAS kept at one. The others run with one BLAS thread or all, whichever",
         "  took more steps a second in a pilot of five seconds on the same problem, off the clock.",

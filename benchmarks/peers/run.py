@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-import os
-import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import problems, solvers
+from .common import environment, in_child, machine, say, words, write
 from .verdict import optimum
 
 PACKAGES = ("spectraplex", "numpy", "scipy", "numba", "copt", "cvxpy-base", "scs", "clarabel")
@@ -47,7 +44,7 @@ def run(plan: Plan) -> dict:
     (plan.folder / "runs").mkdir(parents=True, exist_ok=True)
     document: dict = {
         "format": 1,
-        "machine": machine(plan.threads),
+        "machine": machine(plan.threads, PACKAGES),
         "first_call": first_call(plan) if "ours" in plan.peers else None,
     }
     document |= {"problems": {}, "runs": []}
@@ -68,7 +65,7 @@ def run(plan: Plan) -> dict:
         found = _kept(plan, task)
         if found is None:
             left = sum(each["limit_seconds"] + beside for each in waiting)
-            what = f"{task['problem']} · {task['peer']} {_words(task['setting'])}"
+            what = f"{task['problem']} · {task['peer']} {words(task['setting'])}"
             say(f"[{number}/{len(tasks)}] {what} · up to {left / 60:.0f} min left")
             began = time.perf_counter()
             found = _do(plan, task)
@@ -76,7 +73,7 @@ def run(plan: Plan) -> dict:
             beside += 0.2 * (time.perf_counter() - began - (found["seconds"] or 0.0) - beside)
             say(f"        {_summary(found, task)}")
         document["runs"].append(found)
-        _write(plan.folder / "peers.json", document)
+        write(plan.folder / "peers.json", document)
     return document
 
 
@@ -111,11 +108,11 @@ def _kept(plan: Plan, task: dict) -> dict | None:
 
 
 def _do(plan: Plan, task: dict) -> dict:
-    found = _child(plan, task, task["limit_seconds"] + plan.grace_seconds)
+    found = in_child(["child"], task, plan.threads, task["limit_seconds"] + plan.grace_seconds)
     shown = {key: task[key] for key in ("problem", "peer", "title", "setting", "limit_seconds", "threads")}
     empty = {"seconds": None, "curve": [], "certified": [], "rank": None, "peak_mb": None, "answer": None}
     found = shown | {"blas_threads": None, "warm_up_seconds": None} | empty | found
-    _write(_path(plan, task), found)
+    write(_path(plan, task), found, indent=1)
     return found
 
 
@@ -127,34 +124,10 @@ def _reference(plan: Plan, name: str) -> dict:
         return {"message": "nothing was kept of it"}
     say(f"{name}: the optimum and the multiplier, by our own certified solve")
     task = {"problem": name, "peer": None, "limit_seconds": 600.0, "threads": plan.threads}
-    found = _child(plan, task, 600.0 + plan.grace_seconds)
+    found = in_child(["child"], task, plan.threads, 600.0 + plan.grace_seconds)
     if "optimum" in found:
-        _write(path, found)
+        write(path, found, indent=1)
     return found
-
-
-def _child(plan: Plan, task: dict, timeout: float) -> dict:
-    """One process; whatever becomes of it, a dictionary comes back."""
-    with tempfile.TemporaryDirectory() as scratch:
-        task_path, out_path = Path(scratch) / "task.json", Path(scratch) / "run.json"
-        task_path.write_text(json.dumps(task), encoding="utf-8")
-        command = [sys.executable, "-m", "benchmarks.peers", "child", str(task_path), str(out_path)]
-        try:
-            done = subprocess.run(
-                command, env=environment(plan.threads), stderr=subprocess.PIPE, text=True, timeout=timeout, check=False
-            )
-        except subprocess.TimeoutExpired:
-            if not out_path.is_file():  # else it was killed while certifying
-                return {"status": "killed", "message": f"no answer {timeout:.0f} s after it started"}
-        if out_path.is_file():
-            return json.loads(out_path.read_text(encoding="utf-8"))
-        lines = done.stderr.strip().splitlines() or [""]
-        return {"status": "failed", "message": f"exit status {done.returncode}: {lines[-1]}"[:300]}
-
-
-def environment(threads: int) -> dict[str, str]:
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
-    return {**os.environ, **{name: str(threads) for name in names}}
 
 
 def first_call(plan: Plan) -> dict | None:
@@ -173,44 +146,8 @@ def first_call(plan: Plan) -> dict | None:
                 return None
             times.append(float(done.stdout))
     found = {"compiling": times[0], "cached": times[1]}
-    _write(path, found)
+    write(path, found, indent=1)
     return found
-
-
-def machine(threads: int) -> dict:
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = "missing"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else None
-    facts = {"cpu": _cpu(), "cores": cores, "memory_gb": memory and round(memory, 1), "threads": threads}
-    return facts | {"system": platform.system(), "python": platform.python_version(), "versions": versions}
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def forget(folder: Path) -> None:
-    """Throw earlier runs away."""
-    shutil.rmtree(folder / "runs", ignore_errors=True)
-
-
-def say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
-
-
-def _words(setting: dict) -> str:
-    return ", ".join(
-        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in setting.items()
-    )
 
 
 def _summary(found: dict, task: dict) -> str:
@@ -223,9 +160,3 @@ def _summary(found: dict, task: dict) -> str:
     memory = f"{found['peak_mb']:.0f} MB, warm-up {found['warm_up_seconds']:.1f} s"
     error = f"relative error {max(value / star - 1, 0.0):.1e}"
     return f"{found['status']} after {found['seconds']:.2f} s, {error}, {gap}, {memory}"
-
-
-def _write(path: Path, content: dict) -> None:
-    partial = path.with_suffix(".part")
-    partial.write_text(json.dumps(content, indent=1 if path.name != "peers.json" else None), encoding="utf-8")
-    os.replace(partial, path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 ERRORS = (1e-2, 1e-3, 1e-4, 1e-6)
 OURS = "ours"
@@ -161,7 +161,11 @@ def report(document: dict) -> list[str]:
             errors = (f"{e:g}: {clock(seconds_to_error(document, name, peer, e))}" for e in ERRORS)
             certified = clock(seconds_to_certified(document, name, peer, 1e-3))
             lines.append(f"  {title(document, peer):32s} {', '.join(errors)}; certified 0.001: {certified}")
-    lines += ["", "targets"]
-    for label, words, met in targets(document):
-        lines.append(f"  {'met   ' if met else 'open  ' if met is None else 'MISSED'} {label}: {words}")
-    return lines
+    return [*lines, "", "targets", *target_lines(targets(document))]
+
+
+def target_lines(found: Iterable[tuple[str, str, bool | None]]) -> list[str]:
+    return [
+        f"  {'met   ' if met else 'open  ' if met is None else 'MISSED'} {label}: {words}"
+        for label, words, met in found
+    ]
