@@ -275,6 +275,30 @@ def test_orthonormal_leaves_out_what_is_dependent(dtype):
     np.testing.assert_allclose(np.linalg.norm(arrays.orthonormal(1e-120 * v)), 1.0, rtol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_orthonormal_keeps_what_comes_after_a_dependent_column(dtype):
+    rng = np.random.default_rng(4)
+    block = dense.normal(rng, (9, 3), dtype)
+    q = arrays.orthonormal(block[:, [0, 0, 1, 1, 2]])
+    assert q.shape == (9, 3)
+    np.testing.assert_allclose(q.conj().T @ q, np.eye(3), atol=1e-13)
+    np.testing.assert_allclose(q @ (q.conj().T @ block), block, atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [1e-16, 1e-13, 1e-12, 1e-9])
+@pytest.mark.parametrize("room", [0, 1])
+def test_orthonormal_finds_no_more_than_there_is_room_for(noise, room):
+    """Rounding of a direction that lies in the basis is not a new one."""
+    rng = np.random.default_rng(5)
+    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    basis = Q[:, : 6 - room]
+    for width in (1, 3):
+        block = basis @ rng.standard_normal((6 - room, width)) + noise * rng.standard_normal((6, width))
+        both = np.concatenate([basis, arrays.orthonormal(block, basis)], axis=1)
+        assert both.shape[1] <= 6
+        np.testing.assert_allclose(both.T @ both, np.eye(both.shape[1]), atol=1e-12)
+
+
 def test_a_serial_context_keeps_this_thread_and_no_other_to_itself(large, restore_threads, monkeypatch):
     from spectraplex.threads import serial
 

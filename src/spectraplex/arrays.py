@@ -66,23 +66,33 @@ def orthonormal(block: Array, basis: Array | None = None) -> Array:
     against = None if basis is None or basis.shape[1] == 0 else (basis, dagger(basis))
     if against is not None:
         block = block - against[0] @ (against[1] @ block)
-    if block.shape[1] == 1:
-        norm = norms(block)
-        if norm[0] <= 1e3 * EPS:
-            return block[:, :0]
-        block = block / norm
-    else:
-        q, r = np.linalg.qr(block)
-        block = q[:, np.abs(np.diag(r)) > 1e3 * EPS]
+    block = _independent(block)
     for _ in range(3):
         if against is None or block.shape[1] == 0:
-            break
+            return block
         block = block - against[0] @ (against[1] @ block)
         left = norms(block)
-        block = block / left if block.shape[1] == 1 else np.linalg.qr(block)[0]
-        if left.min() > 0.7:
-            break
-    return cast(Array, block)
+        kept = bool(left.min() > 0.7)
+        block = _independent(block)
+        if kept:
+            return block
+    # what still shrinks was never anything but rounding: there is no room beside the basis
+    return block[:, :0]
+
+
+def _independent(block: Array) -> Array:
+    """Orthonormal columns with the same span, as far as columns up to one can tell."""
+    if block.shape[1] == 1:
+        norm = norms(block)
+        return cast(Array, block / norm) if norm[0] > 1e3 * EPS else block[:, :0]
+    q, r = np.linalg.qr(block)
+    if block.shape[1] <= block.shape[0] and np.abs(np.diag(r)).min(initial=1.0) > 1e3 * EPS:
+        return cast(Array, q)
+    from scipy.linalg import qr
+
+    # an unpivoted factorisation has noise in place of a dependent column, and takes it from all that come after
+    q, r, _ = qr(block, mode="economic", pivoting=True)
+    return cast(Array, np.ascontiguousarray(q[:, np.abs(np.diag(r)) > 1e3 * EPS]))
 
 
 def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:

@@ -128,6 +128,7 @@ def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Poin
         if not _fits(problem, slope, point.slope) or fingerprint(slope) != certificate.dual:
             return [_NO_DUAL]
         candidate = Candidate(point.value, slope, None)
+
     def accuracy(ritz: float) -> float:
         reached, c = dual_value(problem, candidate, ritz)
         return max(0.5 * (reached - certificate.lower_bound) / c, 0.0) if c > 0 else np.inf
