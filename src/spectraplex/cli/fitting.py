@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..estimators import MatrixCompletion
-from ..judge import certify
 from . import journal, settings, store, tables
 from .journal import Journal
 from .talk import Progress, say
@@ -119,28 +118,18 @@ def _fit(job: Job, mark: str | None = None) -> Done:
 
 
 def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
-    """Fit, with a certificate that can be checked from the factors alone."""
+    """Fit, keeping what is solved."""
     model._solver = kept.solve
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     try:
         with kept.listening(), warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
-            if model.certificate_.dual != "slope" or model.certificate_.kind == "none":
-                seen = model.observations_
-                problem = problem_of(model, seen.rows, seen.cols, seen.values)
-                model.certificate_ = certify(problem, (model.U_, model.s_, model.V_), seed=model._seed)
     finally:
         del model._solver
     for each in told:
         if not kept.interrupted:
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))
-
-
-def problem_of(model: MatrixCompletion, rows: Any, cols: Any, values: Any) -> Any:
-    from ..estimators import serving
-
-    return serving.problem(model, rows, cols, values, None)
 
 
 def _write(job: Job, model: MatrixCompletion, table: tables.Table, status: str, seconds: dict[str, float]) -> bool:

@@ -56,11 +56,11 @@ def choose(
         return Choice(1.0, _table([]), None)
     offset = recipe.offset(train)
     objective = recipe.objective(train, offset)
-    first = first_radius(objective)
+    first = first_tried(objective)
     if not first > 0:
         return Choice(1.0, _table([]), None)
     walk = _Walk(recipe, objective, valid, seed, observers, told, solver)
-    walk.go(_FIRST * first, _GROWTH)
+    walk.go(first, _GROWTH)
     if walk.best is walk.points[0] and not walk.ended:  # the first was the best: there may be a better one below
         walk.go(walk.best.radius / _GROWTH, 1.0 / _GROWTH, walk.best.solution.X)
     walk.refine()
@@ -80,6 +80,11 @@ def kept_aside(seen: Observations, share: float, seed: int) -> Array:
     chosen = np.zeros(count, bool)
     chosen[np.random.default_rng([seed, 3]).permutation(count)[:held]] = True
     return np.asarray(chosen[pair.reshape(-1)])
+
+
+def first_tried(objective: Intercepts | Implicit) -> float:
+    """Where the walk begins; zero where there is nothing to walk for. It depends on every value."""
+    return _FIRST * first_radius(objective)
 
 
 def first_radius(objective: Intercepts | Implicit) -> float:

@@ -82,6 +82,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
     observations_ : the data as fitted, in the order of the labels.
     range_ : least and largest observed value.
+    seed_ : what was drawn from ``random_state``: it says which observations were kept aside.
 
     Examples
     --------
@@ -206,7 +207,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         known: tuple[float, Rectangular] | None = None,
     ) -> MatrixCompletion:
         recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
-        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
         solver = getattr(self, "_solver", solve)
@@ -216,12 +217,12 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             if known is not None:
                 (radius, start), path = known, getattr(self, "path_", path)
             elif radius is None:
-                choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored, solver)
+                choice = choose(recipe, used, float(self.validation), self.seed_, told.observers, told.scored, solver)
                 radius, path, start = choice.radius, choice.path, choice.start
             self.offset_ = recipe.offset(used)
             objective = recipe.objective(used, self.offset_)
             stop = default_stop(objective, float(self.tolerance), int(self.max_iter))
-            asked: Any = dict(start=start, seed=self._seed, observers=told.observers, solver=solver)
+            asked: Any = dict(start=start, seed=self.seed_, observers=told.observers, solver=solver)
             found = solved(objective, radius, stop, **asked)
         self.radius_, self.path_, self.observations_ = radius, path, seen
         self.row_labels_, self.column_labels_ = labels

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .. import judge
 from ..arrays import Array, inner
 from ..certificate import Certificate
 from ..domains import NuclearBall
@@ -23,6 +24,8 @@ from ..trace import Trace
 from .observations import Observations
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
+_ROUNDED = 1e-6  # share of the sum of squares below which a value has lost digits that a verification looks at
+_UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
 
 
@@ -123,7 +126,10 @@ def solved(
     certify: bool = True,
     solver: Solver = solve,
 ) -> Solution:
-    """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition."""
+    """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition.
+
+    What is certified can be verified from the factors alone.
+    """
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     result = solver(problem, stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     U, s, V = as_rectangular(result).svd()
@@ -138,11 +144,26 @@ def solved(
         lower_bound=bound - 1e-9 * abs(found.value) if np.isfinite(bound) else bound,
         factors=factors_fingerprint(X),
     )
+    if certify and result.status not in _UNSURE and not _verifiable(certificate, objective):
+        # of these very factors, with a random start that had no part in finding them
+        certificate = judge.certify(problem, X, seed=int(certificate.factors[:15], 16))
     total = float(X.s.sum())
     multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
     steps = sum(record.kind != "start" for record in result.trace)
     profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
     return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, result.status, result.trace, steps)
+
+
+def _verifiable(certificate: Certificate, objective: Intercepts | Implicit) -> bool:
+    """Whether the bound follows from the factors' own slope, and the value is known to all the digits verified.
+
+    A bound may be that of an earlier point. And a fit that leaves next to nothing of its values has only rounding left.
+    """
+    if certificate.dual != "slope" or certificate.kind == "none":
+        return False
+    inside = plainly(objective)
+    weights = 1.0 if inside.weights is None else inside.weights
+    return certificate.value > _ROUNDED * float(np.sum(weights * inside.values**2))
 
 
 def as_rectangular(result: Result) -> Rectangular:

@@ -16,7 +16,7 @@ from .observations import OWNER, Observations
 
 _FORMAT = 1
 _ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
-_NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_", "status_")
+_NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_", "status_", "seed_")
 
 
 class Stored:
