@@ -18,6 +18,7 @@ from . import store
 from .layout import Asked
 from .tables import as_text, codes_of
 from .talk import number, say
+from .testing import words
 from .words import write_json
 
 
@@ -125,7 +126,8 @@ def info(folder: Path, as_json: bool) -> None:
     model, document, data = stored.model, stored.document, stored.data
     if as_json:
         facts = {
-            name: document[name] for name in ("status", "created", "seconds", "data", "settings", "versions", "seed")
+            name: document.get(name)
+            for name in ("test", "status", "created", "seconds", "data", "settings", "versions", "seed")
         }
         numbers = {
             "radius": model.radius_,
@@ -153,6 +155,8 @@ def info(folder: Path, as_json: bool) -> None:
         "settings": ", ".join(f"{name}={value!r}" for name, value in document["settings"].items()),
         "files": "all there, checksums agree",
     }
+    if document.get("test"):
+        lines["test"] = words(document["test"], number)
     sys.stdout.write("".join(f"{name:<12} {text}\n" for name, text in lines.items()))
     if not np.isfinite(model.certificate_.gap):
         say("Nothing is certified of this model.")

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..estimators import MatrixCompletion
-from . import journal, settings, store, tables
+from . import journal, settings, store, tables, testing
 from .journal import Journal
 from .talk import Progress, say
+from .words import told
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Done:
     status: str
     report: bool
     seconds: dict[str, float]
+    test: dict[str, Any] | None = None
 
 
 def complete(job: Job) -> Done:
@@ -91,18 +93,20 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     )
     if mark is not None and mark != table.mark:
         raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
+    held = _held_out(job, table, mark is not None)
     began = time.perf_counter()
     model = MatrixCompletion(**settings.of_model(job.said))
     document = {
         "file": str(job.file.resolve()),
         "out": job.out.name,
-        "said": job.said,
+        "said": job.said if held is None else job.said | {"test": str(held.file.resolve())},
         "fingerprint": table.mark,
     }
     every = job.said.get("checkpoint")
     if every is not None and not every >= 0:
         raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
-    with Progress(job.quiet) as progress:
+    measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
+    with Progress(job.quiet, measure) as progress:
         kept = Journal(journal.folder_of(job.out), document, every, progress)
         if every is not None:
             journal.begin(kept.folder, document)
@@ -110,29 +114,63 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     seconds["fitting"] = time.perf_counter() - began
     status = "interrupted" if kept.interrupted else "finished"
     began = time.perf_counter()
-    report = _write(job, model, table, status, seconds)
+    test = None if held is None else _judged(job, model, held)
+    report = _write(job, model, table, status, seconds, held, test)
     seconds["writing"] = time.perf_counter() - began
     if status == "finished":
         shutil.rmtree(kept.folder, ignore_errors=True)
-    return Done(model, table, status, report, seconds)
+    return Done(model, table, status, report, seconds, test)
+
+
+def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
+    """What is kept from the fit, read before it; a run that goes on goes on without, if the file is gone."""
+    if "test" not in job.said:
+        return None
+    try:
+        return testing.read(Path(job.said["test"]), settings.of_reading(job.said), table)
+    except (OSError, ValueError) as error:
+        if not going_on:
+            raise
+        what = told(error) if isinstance(error, OSError) else str(error)
+        job.talk(f"{what} The run goes on without a test.")
+        return None
+
+
+def _judged(job: Job, model: MatrixCompletion, held: testing.Held) -> dict[str, Any] | None:
+    try:
+        facts = testing.judge(model, held)
+    except ValueError as error:  # a fit of hours must not be lost because of its test
+        job.talk(f"{held.file} could not be used as a test: {error}")
+        return None
+    if facts["fitted_too"]:
+        job.talk(f"{held.file}: {facts['fitted_too']:,} of its pairs were fitted, too; on them it is no test.")
+    return facts
 
 
 def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
     """Fit, keeping what is solved."""
-    model._solver = kept.solve
+    model._solver, model._observers = kept.solve, (kept.progress,)
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     try:
-        with kept.listening(), warnings.catch_warnings(record=True) as told:
+        with kept.listening(), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
     finally:
-        del model._solver
-    for each in told:
+        del model._solver, model._observers
+    for each in heard:
         if not kept.interrupted:
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))
 
 
-def _write(job: Job, model: MatrixCompletion, table: tables.Table, status: str, seconds: dict[str, float]) -> bool:
+def _write(
+    job: Job,
+    model: MatrixCompletion,
+    table: tables.Table,
+    status: str,
+    seconds: dict[str, float],
+    held: testing.Held | None,
+    test: dict[str, Any] | None,
+) -> bool:
     facts = {
         "status": status,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -145,17 +183,19 @@ def _write(job: Job, model: MatrixCompletion, table: tables.Table, status: str, 
             "observations": int(table.values.size),
             "reading": table.reading,
         },
+        "test": test,
     }
     with store.folder_aside(job.out, job.force) as aside:
         store.write(aside, model, facts)
-        return job.said.get("report", True) and _report(job, model, aside / "report.html")
+        return job.said.get("report", True) and _report(job, model, aside / "report.html", held)
 
 
-def _report(job: Job, model: MatrixCompletion, path: Path) -> bool:
+def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
     """The page about the model; where it cannot be had, a sentence instead."""
     try:
         report = importlib.import_module("spectraplex.report")
-        report.write(model, path, source=job.file.name, command=job.command or None)
+        kept = None if held is None else (held.pairs, held.values)
+        report.write(model, path, source=job.file.name, held_out=kept, command=job.command or None)
     except OSError:
         raise
     except Exception as error:  # a fit of hours must not be lost because of its page
@@ -184,6 +224,7 @@ def summary(done: Done, out: Path) -> dict[str, Any]:
         "certificate": str(certificate),
         "fitted_rmse": float(fitted),
         "held_out_score": float(scores.min()) if scores.size else None,
+        "test": done.test,
         "report": str(out / "report.html") if done.report else None,
         "seconds": done.seconds,
     }
@@ -194,9 +235,3 @@ def _predicted(model: MatrixCompletion) -> Any:
 
     seen = model.observations_
     return serving.linked(model, serving.linear(model, seen.rows, seen.cols))
-
-
-def again(job: Job, reading: dict[str, Any]) -> tables.Table:
-    """A file read as the model's own was, unless something else was said."""
-    asked = settings.of_reading(job.said)
-    return tables.read(job.file, asked.over(reading))

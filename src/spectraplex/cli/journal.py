@@ -74,8 +74,9 @@ class Journal:
         radius = f"{getattr(problem.domain, 'radius', math.nan):.6g}"
         last = options.get("certify", True)
         phase = f"fitting with radius {radius}" if last else f"trying radius {radius} (no. {number + 1})"
-        self.progress.begin(phase, stop.relative_gap or 0.0)
-        result = solve(problem, stop=stop, observers=(*observers, self.progress, self), start=start, **options)
+        if not self.interrupted:
+            self.progress.begin(phase, stop, last)
+        result = solve(problem, stop=stop, observers=(*observers, self), start=start, **options)
         if result.status is Status.INTERRUPTED:  # Ctrl-C a second time: at once
             raise KeyboardInterrupt
         # factors as they come back from a file: products then round the same way in a run that goes on

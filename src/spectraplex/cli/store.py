@@ -172,6 +172,7 @@ def _readable(value: Any) -> Any:
 
 def refuse_folder(out: Path, force: bool) -> None:
     """Before any work is done: an existing model is only replaced if that was asked for, anything else never."""
+    out = _followed(out)
     _tidy(out)
     if out.exists() or out.is_symlink():
         if status_of(out) is None and not (out.is_dir() and not any(out.iterdir())):
@@ -183,9 +184,15 @@ def refuse_folder(out: Path, force: bool) -> None:
     probe.rmdir()
 
 
+def _followed(out: Path) -> Path:
+    """Where a link to a model leads: that model is replaced, and the link stays."""
+    return out.resolve() if out.is_symlink() and out.exists() else out
+
+
 @contextmanager
 def folder_aside(out: Path, force: bool) -> Iterator[Path]:
     """A folder beside the one that is wanted, which takes its place when all went well and else disappears."""
+    out = _followed(out)
     part, old = beside(out), out.with_name(f".{out.name}.old-{os.getpid()}")
     part.mkdir(parents=True)
     try:
@@ -204,12 +211,25 @@ def folder_aside(out: Path, force: bool) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-@contextmanager
-def file_aside(out: Path) -> Iterator[Path]:
-    """A file beside the one that is wanted, which takes its place when all went well and else disappears."""
+def refuse_file(out: Path) -> None:
+    """The same for a file: a folder, or a place where no file can be."""
     if out.is_dir():
         raise ValueError(f"{out} is a folder; name a file.")
-    with aside(out) as part:
+    if not out.parent.is_dir():
+        raise ValueError(f"{out}: there is no folder {out.parent}; make it first.")
+
+
+@contextmanager
+def file_aside(out: Path) -> Iterator[Path]:
+    """A file beside the one that is wanted, which takes its place when all went well and else disappears.
+
+    A link stays one, and a device or a pipe is written to as it is: another file must not take its place.
+    """
+    refuse_file(out)
+    if out.exists() and not out.is_file():
+        yield out
+        return
+    with aside(out.resolve()) as part:
         yield part
 
 

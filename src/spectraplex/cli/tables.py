@@ -52,8 +52,8 @@ class Table:
         return fingerprint(*labels, self.rows[order], self.cols[order], self.values[order])
 
 
-def read(path: Path, asked: Asked) -> Table:
-    """Any file we know, by its ending; what cannot be fitted is refused in a sentence."""
+def read(path: Path, asked: Asked, fitted: bool = True) -> Table:
+    """Any file we know, by its ending; what cannot be fitted is refused in a sentence, unless it will not be."""
     from . import formats, text, wide
 
     if asked.duplicates not in DUPLICATES:
@@ -70,10 +70,10 @@ def read(path: Path, asked: Asked) -> Table:
         table = wide.read_wide(path, asked)
     else:
         table = text.read_long(path, asked)
-    return checked(table, asked)
+    return checked(table, asked, fitted)
 
 
-def checked(table: Table, asked: Asked) -> Table:
+def checked(table: Table, asked: Asked, fitted: bool = True) -> Table:
     """Nothing twice, nothing empty, something to learn."""
     if not table.values.size:
         raise ValueError(f"{table.name}: no value is there at all; nothing can be learned from it.")
@@ -82,6 +82,8 @@ def checked(table: Table, asked: Asked) -> Table:
         raise ValueError(
             f"{table.name}: {table.locate(place)}: the value {table.values[place]} is not a finite number."
         )
+    if not fitted:
+        return table
     table = without_repeats(table, asked.duplicates)
     table = without_empty(table, asked.drop_empty)
     for labels, side in ((table.row_labels, "row"), (table.column_labels, "column")):

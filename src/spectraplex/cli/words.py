@@ -23,7 +23,7 @@ def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*args, **options)
         except KeyboardInterrupt:
-            say("Interrupted at once; no model was written.")
+            say("Interrupted at once; no result was written.")
             code = 130
         except BrokenPipeError:  # "| head" has seen enough; the interpreter must not stumble over it at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,6 +72,10 @@ def summarised(done: Any, out: Path, as_json: bool) -> None:
         ]
         if facts["held_out_score"] is not None:
             lines.append(f"held out     {number(facts['held_out_score'])} on what was kept aside while choosing")
+        if facts["test"] is not None:
+            from .testing import words
+
+            lines.append(f"test         {words(facts['test'], number)}")
         lines.append(f"certificate  {facts['certificate']}")
         if facts["report"]:
             lines.append(f"report       {facts['report']}")
