@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import math
 import shutil
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from ..estimators import MatrixCompletion
+from ..estimators import MatrixCompletion, parameters
 from . import journal, settings, store, tables, testing
 from .journal import Journal
 from .talk import Progress, say
-from .words import told
+from .words import shown, told
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def complete(job: Job) -> Done:
     """Read, fit, write; refuses before any work where the model could not be written."""
     store.refuse_folder(job.out, job.force)
     left = journal.folder_of(job.out)
-    if left.exists():
+    if left.exists() and not journal.abandoned(left):
         if not job.force:
             raise ValueError(
                 f"{left} holds an unfinished run; `spectraplex resume {job.out}` goes on with it, --force starts anew."
@@ -83,6 +87,8 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
 
 
 def _fit(job: Job, mark: str | None = None) -> Done:
+    model, every = MatrixCompletion(**settings.of_model(job.said)), job.said.get("checkpoint")
+    _refuse_settings(model, every)
     began = time.perf_counter()
     table = tables.read(job.file, settings.of_reading(job.said))
     seconds = {"reading": time.perf_counter() - began}
@@ -94,32 +100,57 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     if mark is not None and mark != table.mark:
         raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
     held = _held_out(job, table, mark is not None)
-    began = time.perf_counter()
-    model = MatrixCompletion(**settings.of_model(job.said))
     document = {
         "file": str(job.file.resolve()),
         "out": job.out.name,
         "said": job.said if held is None else job.said | {"test": str(held.file.resolve())},
         "fingerprint": table.mark,
     }
-    every = job.said.get("checkpoint")
-    if every is not None and not every >= 0:
-        raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
     measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
-    with Progress(job.quiet, measure) as progress:
-        kept = Journal(journal.folder_of(job.out), document, every, progress)
-        if every is not None:
-            journal.begin(kept.folder, document)
-        fit(model, table, kept, job)
-    seconds["fitting"] = time.perf_counter() - began
-    status = "interrupted" if kept.interrupted else "finished"
-    began = time.perf_counter()
-    test = None if held is None else _judged(job, model, held)
-    report = _write(job, model, table, status, seconds, held, test)
-    seconds["writing"] = time.perf_counter() - began
-    if status == "finished":
-        shutil.rmtree(kept.folder, ignore_errors=True)
+    progress = Progress(job.quiet, measure)
+    kept = Journal(journal.folder_of(job.out), document, every, progress)
+    with kept.listening(), _checkpoint(kept, job):
+        began = time.perf_counter()
+        with progress:
+            fit(model, table, kept, job)
+        seconds["fitting"] = time.perf_counter() - began
+        status = "interrupted" if kept.interrupted else "finished"
+        began = time.perf_counter()
+        test = None if held is None else _judged(job, model, held)
+        report = _write(job, model, table, status, seconds, held, test)
+        seconds["writing"] = time.perf_counter() - began
+        if status == "finished":
+            shutil.rmtree(kept.folder, ignore_errors=True)
     return Done(model, table, status, report, seconds, test)
+
+
+def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
+    """Before anything is read or written."""
+    parameters.recipe_of(model)
+    parameters.radius_of(model)
+    check_random_state(model.random_state)
+    if every is not None and not 0 <= every < math.inf:
+        raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
+
+
+@contextmanager
+def _checkpoint(kept: Journal, job: Job) -> Iterator[None]:
+    """The checkpoint while a run is under way: it stays where that has an end other than the one wished for."""
+    fresh = not kept.folder.exists()
+    try:
+        if kept.every is not None:
+            journal.begin(kept.folder, kept.document)
+        yield
+    except KeyboardInterrupt:
+        if kept.folder.exists():
+            say(f"`spectraplex resume {job.out}` goes on from the last checkpoint.")
+        raise
+    except (ValueError, TypeError, OSError):
+        if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
+            shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
+        elif kept.folder.exists():
+            say(f"What was solved is kept: `spectraplex resume {job.out}` goes on from the last checkpoint.")
+        raise
 
 
 def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
@@ -152,7 +183,7 @@ def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -
     model._solver, model._observers = kept.solve, (kept.progress,)
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     try:
-        with kept.listening(), warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
     finally:
@@ -176,7 +207,7 @@ def _write(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         "data": {
-            "file": job.file.name,
+            "file": shown(job.file.name),
             "fingerprint": table.mark,
             "names": list(table.names),
             "shape": list(table.shape),
@@ -195,7 +226,8 @@ def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | 
     try:
         report = importlib.import_module("spectraplex.report")
         kept = None if held is None else (held.pairs, held.values)
-        report.write(model, path, source=job.file.name, held_out=kept, command=job.command or None)
+        command = [shown(word) for word in job.command]
+        report.write(model, path, source=shown(job.file.name), held_out=kept, command=command or None)
     except OSError:
         raise
     except Exception as error:  # a fit of hours must not be lost because of its page

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -17,11 +14,12 @@ from ..arrays import Array
 from ..estimators import NuclearNormImputer
 from ..stop import Stop
 from . import settings, store
+from .given import given
 from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
+from .out import csv_text, put, put_json
 from .talk import Progress, number, say
 from .text import numbered
 from .wide import padded
-from .words import write_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +32,7 @@ class Sheet:
     numeric: list[int]
     values: Array
     layout: Layout
+    frame: Any = None  # where it came as one
 
 
 def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_json: bool) -> None:
@@ -43,7 +42,8 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
     refuse_out(out, file)
     asked = settings.of_reading(said)
     began = time.perf_counter()
-    sheet = read_frame_sheet(file, asked) if _is_parquet(file) else read_sheet(file, asked)
+    with given(file, "a CSV, TSV or Parquet file", arrays=False) as read:
+        sheet = read_frame_sheet(read, asked) if _is_parquet(file) else read_sheet(read, asked)
     holes = np.isnan(sheet.values)
     kept = ~holes.all(axis=0)
     if not kept.all() and not asked.drop_empty:
@@ -72,15 +72,15 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
         "held_out_score": float(scores.min()) if scores.size else None,
         "certificate": None if model.certificate_ is None else str(model.certificate_),
     }
-    _write(out, file, sheet, holes, filled)
+    _write(out, sheet, holes, filled)
     if as_json:
-        write_json(facts | {"out": str(out), "seconds": seconds})
+        put_json(facts | {"out": str(out), "seconds": seconds})
     if not quiet:
         for each in told:
             say(each)
         say(
             f"{facts['filled']:,} of {holes.size:,} entries were empty and are filled; "
-            f"radius {number(float(model.radius_))}, {facts['neighbors']} neighbours, rank {facts['rank']}."
+            f"radius {number(float(model.radius_))}, neighbours {facts['neighbors']}, rank {facts['rank']}."
         )
         if facts["certificate"]:
             say(str(facts["certificate"]))
@@ -160,9 +160,12 @@ def read_frame_sheet(path: Path, asked: Asked) -> Sheet:
     if not numeric:
         raise ValueError(f"{path}: no column holds numbers.")
     columns = [np.asarray(frame.get_column(names[k]).cast(_double()).to_numpy(), float) for k in numeric]
+    for k, column in zip(numeric, columns, strict=True):
+        if np.isinf(column).any():
+            raise ValueError(f"{path}: entry {int(np.argmax(np.isinf(column))) + 1} of {names[k]!r} is not finite.")
     texts = [["" if cell is None else str(cell) for cell in frame.get_column(word).to_list()] for word in names]
     fields = [list(record) for record in zip(*texts, strict=True)]
-    return Sheet(str(path), names, fields, numeric, np.column_stack(columns), layout)
+    return Sheet(str(path), names, fields, numeric, np.column_stack(columns), layout, frame)
 
 
 def _double() -> Any:
@@ -171,37 +174,27 @@ def _double() -> Any:
     return nw.Float64
 
 
-def _write(out: Path | None, file: Path, sheet: Sheet, holes: Array, filled: Array) -> None:
+def _write(out: Path | None, sheet: Sheet, holes: Array, filled: Array) -> None:
     if out is not None and _is_parquet(out):
-        _write_parquet(out, file, sheet, filled)
+        _write_parquet(out, sheet, filled)
         return
     for line, column in zip(*np.nonzero(holes & ~np.isnan(filled)), strict=True):
         sheet.fields[line][sheet.numeric[column]] = f"{filled[line, column]:.10g}"
-    text = io.StringIO(newline="")
     delimiter = sheet.layout.delimiter if len(sheet.layout.delimiter) == 1 else "\t"
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    if sheet.layout.header:
-        writer.writerow(sheet.names)
-    writer.writerows(sheet.fields)
-    if out is None:
-        sys.stdout.write(text.getvalue())
-        sys.stdout.flush()
-        return
-    with store.file_aside(out) as aside:
-        aside.write_text(text.getvalue(), encoding="utf-8", newline="")
+    header = [list(sheet.names)] if sheet.layout.header else []
+    put(csv_text(header + sheet.fields, delimiter), out)
 
 
-def _write_parquet(out: Path, file: Path, sheet: Sheet, filled: Array) -> None:
+def _write_parquet(out: Path, sheet: Sheet, filled: Array) -> None:
     """The same table with its columns of numbers complete: whole numbers become real ones where a hole was."""
     import narwhals as nw
 
-    from .formats import read_frame
-
-    frame: Any = read_frame(file)
+    frame = sheet.frame
     for place, k in enumerate(sheet.numeric):
         word = sheet.names[k]
         series = frame.get_column(word)
-        if int(series.null_count()) or np.isnan(series.cast(nw.Float64).to_numpy()).any():
+        holes = int(series.null_count()) or np.isnan(series.cast(nw.Float64).to_numpy()).any()
+        if holes and not np.isnan(filled[:, place]).all():
             fresh = nw.new_series(word, filled[:, place], backend=frame.implementation)
             frame = frame.with_columns(fresh)
     with store.file_aside(out) as aside:

@@ -121,4 +121,4 @@ def number_or_word(text: str) -> Any:
 
 
 def count_or_word(text: str) -> Any:
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from typing import Any
@@ -14,8 +15,12 @@ _EVERY = 2.0  # seconds between two lines where no terminal is
 
 
 def say(words: str) -> None:
-    sys.stderr.write(words + "\n")
-    sys.stderr.flush()
+    """To a person, who may have gone: a run must not end because nobody listens."""
+    try:
+        sys.stderr.write(words + "\n")
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
 
 
 def number(value: float) -> str:

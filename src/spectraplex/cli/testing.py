@@ -13,6 +13,7 @@ from ..estimators import MatrixCompletion
 from ..estimators.labels import Labels, as_column, objects
 from . import tables
 from .layout import Asked
+from .words import shown
 
 _OWNER = "--test"
 
@@ -61,7 +62,7 @@ def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
     found = report_judge.judged(model, (held.pairs, held.values), biases)
     measure = found.measures[0]
     return {
-        "file": held.file.name,
+        "file": shown(held.file.name),
         "fingerprint": held.mark,
         "observations": found.count,
         "unseen": found.unseen,

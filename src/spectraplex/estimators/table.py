@@ -197,7 +197,7 @@ def _solve(
 
 
 def _named(neighbours: int, radius: float) -> str:
-    return f"{neighbours} neighbours, radius {radius:.4g}"
+    return f"{neighbours} neighbour{'s' if neighbours != 1 else ''}, radius {radius:.4g}"
 
 
 def _parts(result: Result, problem: Problem, root: Array | None) -> tuple[Array, Array]:
