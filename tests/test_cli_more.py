@@ -223,7 +223,7 @@ def test_settings_of_impute_from_a_file_and_flags_win(wide, tmp_path):
     said = run(*words, code=2).stderr
     assert "'loss' is not known" in said and "neighbors" in said and "weighting" not in said
     config.write_text("neighbors = 1.5\n", encoding="utf-8")
-    assert "neighbors must be a number or text, got 1.5" in run(*words, code=2).stderr
+    assert "neighbors must be a whole number or text, got 1.5" in run(*words, code=2).stderr
     assert "tol must be a positive number" in run("impute", wide, "--tolerance", "0", code=2).stderr
 
 

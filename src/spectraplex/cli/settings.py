@@ -87,6 +87,7 @@ def from_file(path: Path, known: dict[str, tuple[type, ...]]) -> dict[str, Any]:
         kinds = known[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             wanted = " or ".join(dict.fromkeys(_WORDS[kind] for kind in kinds))
+            wanted = wanted if float in kinds else wanted.replace("a number", "a whole number")
             raise ValueError(f"{path}: {key} must be {wanted}, got {value!r}.")
         said[name] = value
     return said

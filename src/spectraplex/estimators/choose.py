@@ -96,8 +96,10 @@ def first_radius(objective: Intercepts | Implicit) -> float:
         return 0.0
     asked: dict[str, Any] = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
     vector = leading(lifted.pull(slope), **asked).vectors[:, :1]
-    curve = objective.along(zero, lifted.measure(vector, np.ones(1), vector))
-    bend = curve.curvature(0.0)
+    ahead = lifted.measure(vector, np.ones(1), vector)
+    curve = objective.along(zero, ahead)
+    size = np.abs(plainly(objective).values).max() / max(float(np.abs(ahead).max(initial=0.0)), 1e-300)
+    bend = curve.curvature(1e-6 * size)  # close by, in the unit that the values are in
     return max(-curve.derivative(0.0), 0.0) / bend if bend > 0 else 0.0
 
 

@@ -25,6 +25,8 @@ from .progress import CallbackSupport, Told, with_callbacks
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
+_ENDS = {Status.STEP_LIMIT: "raise max_iter or tolerance", Status.INTERRUPTED: "it was interrupted"}
+
 
 class _EitherWay:
     """A method that makes an estimator with default settings when it is called on the class."""
@@ -208,6 +210,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     ) -> MatrixCompletion:
         recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        parameters.refuse_size(seen.values)
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
         solver = getattr(self, "_solver", solve)
@@ -230,8 +233,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.row_scales_: Array = scales[0]
         self.column_scales_: Array = scales[1]
         self._keep(found, names)
-        if found.status in (Status.STEP_LIMIT, Status.INTERRUPTED):
-            ended = "raise max_iter or tolerance" if found.status is Status.STEP_LIMIT else "it was interrupted"
+        if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
+            ended = _ENDS.get(found.status, found.status.value.rstrip("."))
             warnings.warn(
                 f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
                 f"{self.n_iter_} steps; {ended}.",

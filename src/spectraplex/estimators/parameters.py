@@ -15,6 +15,7 @@ from .labels import as_column
 from .observations import OWNER, Observations
 from .recipe import Recipe
 
+_LARGE = 1e50
 LOSSES = ("squared", "huber", "logistic")
 
 
@@ -95,6 +96,17 @@ def checked(first: Array, second: Array, values: Any, sample_weight: Any) -> tup
         kept = weights > 0
         first, second, y, weights = first[kept], second[kept], y[kept], weights[kept]
     return first, second, y, weights
+
+
+def refuse_size(values: Array) -> None:
+    """Refuse numbers whose squares are no numbers any more."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > _LARGE or 0.0 < largest < 1.0 / _LARGE:
+        what, how = ("large", "divide") if largest > 1.0 else ("small", "multiply")
+        raise ValueError(
+            f"{OWNER}: the largest of the values is {largest:.3g} in size, too {what} to be squared; {how} all of them "
+            "by one number."
+        )
 
 
 def checked_values(values: Array) -> Array:

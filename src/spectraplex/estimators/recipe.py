@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import judge
-from ..arrays import Array, inner
+from ..arrays import EPS, Array, inner
 from ..certificate import Certificate
 from ..domains import NuclearBall
 from ..factors import Rectangular
@@ -161,9 +161,14 @@ def _verifiable(certificate: Certificate, objective: Intercepts | Implicit) -> b
     """
     if certificate.dual != "slope" or certificate.kind == "none":
         return False
+    return certificate.value > _ROUNDED * _squares(objective)
+
+
+def _squares(objective: Intercepts | Implicit) -> float:
+    """The size of the values, as a squared loss sees it."""
     inside = plainly(objective)
     weights = 1.0 if inside.weights is None else inside.weights
-    return certificate.value > _ROUNDED * float(np.sum(weights * inside.values**2))
+    return float(np.sum(weights * inside.values**2))
 
 
 def as_rectangular(result: Result) -> Rectangular:
@@ -174,7 +179,9 @@ def as_rectangular(result: Result) -> Rectangular:
 def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
     """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts."""
     zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
-    return Stop(relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, 1e-12), max_steps=max_iter)
+    return Stop(
+        relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, EPS * _squares(objective)), max_steps=max_iter
+    )
 
 
 def plainly(objective: Intercepts | Implicit) -> Intercepts:
