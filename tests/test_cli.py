@@ -19,7 +19,7 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 import spectraplex as sx
-from spectraplex.cli import catalogue, settings, store, tables, talk
+from spectraplex.cli import catalogue, settings, store, tables
 from spectraplex.cli.app import app
 from spectraplex.cli.layout import Asked
 from spectraplex.datasets import ratings_like
@@ -189,32 +189,6 @@ def test_the_report_itself(ratings, tmp_path):
     assert "ratings.csv" in page and "</html>" in page and len(page) < 1_000_000
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_says_value_gap_rank_and_time_left(monkeypatch):
-    clock = iter(range(0, 1000, 3))
-    monkeypatch.setattr(talk.time, "monotonic", lambda: float(next(clock)))
-
-    def told(stream: io.StringIO) -> str:
-        monkeypatch.setattr(sys, "stderr", stream)
-        with talk.Progress() as progress:
-            progress.begin("fitting with radius 5", 0.01)
-            for step in range(1, 8):
-                gap = float("inf") if step < 3 else 50.0 * 0.5**step
-                progress(sx.Record(step, 0.1 * step, 50.0, gap, 50.0 - gap, 50.0 * 0.5**step, 4, 9.0, "x", 1.0), None)
-        return stream.getvalue()
-
-    plain = told(io.StringIO()).splitlines()
-    assert plain[0].endswith("gap not yet certified, rank 4, 3 s so far")
-    # half of the gap every three seconds: from 1/64 to 1/100 is log2(100/64) of that
-    assert "step 6, value 50, certified gap 1.56 %, rank 4" in plain[5] and plain[5].endswith("about 2 s left")
-    assert "certified gap 0.781 %" in plain[6] and "left" not in plain[6]
-    assert "rank 4" in told(Terminal()) and talk.Progress(quiet=True)(None, None) is None
-
-
 # --------------------------------------------------------------------------------------------------------- files
 
 
@@ -373,33 +347,6 @@ def test_losses_and_a_sparse_matrix_from_the_command_line(tmp_path):
 
 
 # --------------------------------------------------------------------------------------------------- other commands
-
-
-def test_impute_fills_holes_and_nothing_else(tmp_path):
-    rng = np.random.default_rng(0)
-    t = rng.standard_normal(60)
-    values = np.column_stack([t, 2 * t, -t, t + 1]) + 0.01 * rng.standard_normal((60, 4))
-    holes = rng.random(values.shape) < 0.15
-    data, out = tmp_path / "w.csv", tmp_path / "full.csv"
-    lines = [["name", "a", "b", "c", "d"]]
-    for k in range(60):
-        cells = ["" if holes[k, j] else f"{values[k, j]:.4f}0" for j in range(4)]
-        lines.append([f"row, {k}", *cells])
-    with data.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(lines)
-    facts = json.loads(run("impute", data, "-o", out, "--json", "-q").stdout)
-    assert facts["filled"] == holes.sum() and "optimum" in facts["certificate"]
-    told = rows_of(out.read_text(encoding="utf-8"))
-    wrong = []
-    for k, line in enumerate(told[1:]):
-        assert line[0] == f"row, {k}"
-        for j in range(4):
-            if holes[k, j]:
-                wrong.append(abs(float(line[j + 1]) - values[k, j]))
-            else:
-                assert line[j + 1] == lines[k + 1][j + 1]
-    assert np.median(wrong) < 0.05
-    assert rows_of(run("impute", data, "-q").stdout) == told
 
 
 def test_methods_lists_all_of_them():

@@ -288,10 +288,30 @@ def test_plain_arrays_and_json_hold_all_of_it(settings, tmp_path):
     assert back.recommend(["007"], 3) == model.recommend(["007"], 3)
     assert back.certificate_ == model.certificate_ and list(back.history_) == list(model.history_)
     assert sx.verify(back.certificate_, back.problem(PAIRS, VALUES), (back.U_, back.s_, back.V_))
-    assert np.array_equal(back.path_["score"], model.path_["score"])
+    assert np.array_equal(back.path_["score"], model.path_["score"]) and back.seed_ == model.seed_
     del arrays["s_"]
     with pytest.raises(ValueError, match=r"damaged \(missing or unknown entry: 's_'\)"):
         MatrixCompletion.from_arrays(arrays, document)
+
+
+@pytest.mark.parametrize(
+    "settings, likes, shift",
+    [
+        ({"radius": 100.0, "tolerance": 0.1}, False, 0.0),  # next to nothing is left: an earlier bound was the best
+        ({"radius": 100.0, "tolerance": 1e-5, "implicit": 0.5}, False, 0.0),  # nothing but rounding is
+        ({"radius": 5.0, "loss": "logistic"}, True, 0.0),
+        ({"radius": 5.0}, False, 1e9),  # and here most digits are the offset's
+        ({"radius": 20.0, "max_iter": 1, "tolerance": 1e-9}, False, 0.0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_certificate_can_be_verified_from_the_factors(settings, likes, shift):
+    ratings = datasets.ratings_like(30, 20, 200, seed=0)
+    pairs = np.column_stack([ratings.rows, ratings.cols])
+    values = (ratings.values > 3).astype(float) if likes else ratings.values + shift
+    model = MatrixCompletion(**settings).fit(pairs, values)
+    verdict = sx.verify(model.certificate_, model.problem(pairs, values), (model.U_, model.s_, model.V_))
+    assert verdict, str(verdict)
 
 
 def test_plain_and_frequency_weighting_are_different_models(model):

@@ -51,7 +51,8 @@ class Certificate:
             return (
                 f"Nothing was certified: the value is {self.value:.8g}, the optimum may lie anywhere below it.{moved}"
             )
-        share = f" ({100 * self.gap / abs(self.value):.2g} % of it)" if self.value else ""
+        part = 100 * self.gap / abs(self.value) if self.value else 0.0
+        share = f" ({part:.2g} % of it)" if 0 < part < 99.5 else f" ({part:.0f} % of it)" if self.value else ""
         truth = "proven" if self.kind == "proven" else f"probable, wrong with probability at most {self.failure:.1g}"
         return f"The value {self.value:.8g} is at most {self.gap:.3g}{share} above the optimum ({truth}).{moved}"
 

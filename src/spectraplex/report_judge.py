@@ -99,8 +99,8 @@ def lowest(model: Any) -> float:
 
 def seed_of(model: Any) -> int | None:
     """The seed that the fit drew from ``random_state``; None where it cannot be told any more."""
-    if hasattr(model, "_seed"):
-        return int(model._seed)
+    if hasattr(model, "seed_"):
+        return int(model.seed_)
     if isinstance(model.random_state, int | np.integer):
         return int(np.random.RandomState(model.random_state).randint(2**31 - 1))
     return None
@@ -247,5 +247,5 @@ def split(model: Any) -> tuple[Observations, Observations] | None:
     train, valid = used.part(~aside), used.part(aside)
     if not len(train) or not len(valid):
         return None
-    first = choose._FIRST * choose.first_radius(recipe.objective(train, recipe.offset(train)))
+    first = choose.first_tried(recipe.objective(train, recipe.offset(train)))
     return (train, valid) if np.isclose(model.path_["radius"], first, rtol=1e-6, atol=0.0).any() else None

@@ -75,7 +75,10 @@ def _member(name: str, archive: zipfile.ZipFile, wanted: tuple[str, ...], lone: 
     if len(inside) == 1 and lone:
         return inside[0]
     held = ", ".join(inside[:8]) + (", …" if len(inside) > 8 else "") if inside else "nothing"
-    raise ValueError(f"{name}: no ratings in this archive; looked for {' or '.join(wanted)}, it holds {held}.")
+    looked = " or ".join(wanted)
+    raise ValueError(
+        f"{name}: no ratings in this archive; looked for {looked}, it holds {held}. Unpack it and name the file."
+    )
 
 
 def _text(name: str, raw: IO[bytes]) -> Iterator[str]:

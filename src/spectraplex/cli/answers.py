@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +12,12 @@ import numpy as np
 from ..arrays import Array
 from ..estimators import serving
 from . import store
+from .given import given
 from .layout import Asked
+from .out import csv_text, put, put_json, put_words
 from .tables import as_text, codes_of
 from .talk import number, say
-from .words import write_json
+from .testing import words
 
 
 def predict(folder: Path, pairs: Path, out: Path | None, asked: Asked, quiet: bool, as_json: bool) -> None:
@@ -30,14 +29,20 @@ def predict(folder: Path, pairs: Path, out: Path | None, asked: Asked, quiet: bo
     if not quiet:
         say(f"{told}.")
         _unknown(rows, cols)
+        if "no header" in told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
+            say("The first line was taken for a pair; if it names the columns, say --header.")
     _table(out, as_json, [*stored.names, "prediction"], zip(first, second, predicted.tolist(), strict=True))
 
 
 def _pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
+    with given(pairs, "a CSV, TSV or Parquet file with pairs of labels", arrays=False) as file:
+        first, second, told = _read_pairs(file, asked, stored)
+    return first, second, told.replace(str(file), "standard input" if str(pairs) == "-" else str(pairs))
+
+
+def _read_pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
     from .text import read_pairs
 
-    if str(pairs) == "-":
-        return _from_stdin(asked, stored)
     if pairs.suffix.lower() not in (".parquet", ".pq"):
         return read_pairs(pairs, asked, stored.names)
     from ..estimators.observations import frame_column
@@ -53,22 +58,6 @@ def _pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[An
         raise ValueError(f"{pairs}: row and column labels are needed, and there is one column only.")
     first, second = (frame_column(frame, name).tolist() for name in named)
     return first, second, f"{pairs}: rows from {named[0]!r}, columns from {named[1]!r}"
-
-
-def _from_stdin(asked: Asked, stored: store.Stored) -> tuple[list[str], list[str], str]:
-    """Standard input is read to its end into a file: the layout is guessed from its beginning, then it is read."""
-    import tempfile
-
-    from .text import read_pairs
-
-    with tempfile.TemporaryDirectory() as room:
-        path = Path(room) / "pairs"
-        path.write_bytes(sys.stdin.buffer.read())
-        try:
-            first, second, told = read_pairs(path, asked, stored.names)
-        except ValueError as error:
-            raise ValueError(str(error).replace(str(path), "standard input")) from None
-    return first, second, told.replace(str(path), "standard input")
 
 
 def _unknown(rows: Array, cols: Array) -> None:
@@ -99,21 +88,11 @@ def recommend(
 
 def _table(out: Path | None, as_json: bool, names: list[str], lines: Iterable[Sequence[Any]]) -> None:
     """CSV with a header, or a JSON list of objects; to a file that is written aside, or to standard output."""
-    if as_json and out is None:
-        write_json([dict(zip(names, map(_plain, line), strict=True)) for line in lines])
+    if as_json:
+        put_json([dict(zip(names, map(_plain, line), strict=True)) for line in lines], out)
         return
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(
-        [as_text(field) if not isinstance(field, float) else repr(field) for field in line] for line in lines
-    )
-    if out is None:
-        sys.stdout.write(text.getvalue())
-        sys.stdout.flush()
-    else:
-        with store.file_aside(out) as aside:
-            aside.write_text(text.getvalue(), encoding="utf-8", newline="")
+    texts = ([as_text(field) if not isinstance(field, float) else repr(field) for field in line] for line in lines)
+    put(csv_text([names, *texts]), out)
 
 
 def _plain(value: Any) -> Any:
@@ -125,7 +104,8 @@ def info(folder: Path, as_json: bool) -> None:
     model, document, data = stored.model, stored.document, stored.data
     if as_json:
         facts = {
-            name: document[name] for name in ("status", "created", "seconds", "data", "settings", "versions", "seed")
+            name: document.get(name)
+            for name in ("test", "status", "created", "seconds", "data", "settings", "versions", "seed")
         }
         numbers = {
             "radius": model.radius_,
@@ -134,15 +114,13 @@ def info(folder: Path, as_json: bool) -> None:
             "value": model.certificate_.value,
         }
         gap = model.certificate_.gap
-        write_json(
-            facts | numbers | {"gap": gap if math.isfinite(gap) else None, "certificate": document["certificate"]}
-        )
+        put_json(facts | numbers | {"gap": gap if math.isfinite(gap) else None, "certificate": document["certificate"]})
         return
     rows, columns = data["shape"]
     chosen = "given" if not model.path_["radius"].size else f"chosen among {model.path_['radius'].size}"
     lines = {
         "status": document["status"],
-        "created": f"{document['created']} with spectraplex {document['versions']['spectraplex']}",
+        "created": f"{document['created']} with spectraplex {document['versions'].get('spectraplex', '?')}",
         "data": f"{data['file']}: {data['observations']:,} values of {rows:,} rows and {columns:,} columns",
         "filled": f"{100 * data['observations'] / (rows * columns):.3g} % of the table",
         "labels": f"{stored.names[0]} × {stored.names[1]}",
@@ -153,7 +131,9 @@ def info(folder: Path, as_json: bool) -> None:
         "settings": ", ".join(f"{name}={value!r}" for name, value in document["settings"].items()),
         "files": "all there, checksums agree",
     }
-    sys.stdout.write("".join(f"{name:<12} {text}\n" for name, text in lines.items()))
+    if document.get("test"):
+        lines["test"] = words(document["test"], number)
+    put_words("".join(f"{name:<12} {text}\n" for name, text in lines.items()))
     if not np.isfinite(model.certificate_.gap):
         say("Nothing is certified of this model.")
     if document["status"] == "interrupted":

@@ -11,6 +11,7 @@ import typer
 from .._version import __version__
 from .options import (
     Column,
+    Config,
     Delimiter,
     DropEmpty,
     Duplicates,
@@ -95,7 +96,10 @@ def complete(
     validation: Annotated[float | None, typer.Option(help="The share kept aside to choose the radius.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Most steps of the last fit.")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides what is kept aside.")] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file with any of these settings; flags win.")] = None,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Values kept from the fit, to say how good predictions are.")
+    ] = None,
+    config: Config = None,
     checkpoint: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Write a checkpoint so often; see resume.")
     ] = None,
@@ -197,31 +201,34 @@ def impute(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
-    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave columns without any value empty.")] = False,
-    radius: Annotated[str, typer.Option(help="Bound on the nuclear norm: a number, or auto.")] = "auto",
+    drop_empty: Annotated[
+        bool | None, typer.Option("--drop-empty", help="Leave columns without any value empty.")
+    ] = None,
+    radius: Annotated[str | None, typer.Option(help="Bound on the nuclear norm: a number, or auto.")] = None,
     neighbors: Annotated[
-        str, typer.Option(help="How many similar rows a local mean is of; 0 for none, or auto.")
-    ] = "auto",
-    metric: Annotated[str, typer.Option(help="learned, identity or auto.")] = "auto",
-    standardize: Annotated[bool, typer.Option("--standardize/--no-standardize", help="Columns of one scale.")] = True,
-    seed: Annotated[int, typer.Option(help="Decides what is held out to choose by.")] = 0,
+        str | None, typer.Option(help="How many similar rows a local mean is of; 0 for none, or auto.")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="learned, identity or auto.")] = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize/--no-standardize", help="Columns of one scale.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How exact the fitted entries are, in standard deviations.")
+    ] = None,
+    validation: Annotated[float | None, typer.Option(help="The share held out to choose by.")] = None,
+    max_iter: Annotated[int | None, typer.Option(help="Most steps of a solve.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides what is held out to choose by.")] = None,
+    config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Fill the holes of a wide table; what is there is written as it was, text columns included."""
-    from . import imputing
-    from .layout import Asked
-    from .settings import count_or_word, number_or_word
+    flags = dict(locals())
+    from . import imputing, settings
 
-    asked = Asked(row=row, delimiter=delimiter, header=header, encoding=encoding, drop_empty=drop_empty)
-    settings = {
-        "radius": number_or_word(radius),
-        "n_neighbors": count_or_word(neighbors),
-        "metric": metric,
-        "standardize": standardize,
-        "random_state": seed,
-    }
-    imputing.impute(file, out, asked, settings, quiet, json)
+    for name in ("file", "out", "config", "quiet", "json"):
+        flags.pop(name)
+    imputing.impute(file, out, settings.imputing(config, flags), quiet, json)
 
 
 @app.command(epilog=EXIT_CODES)

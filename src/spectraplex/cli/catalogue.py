@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 
 from ..methods import METHODS
-from .words import write_json
+from .out import put_json, put_words
 
 #: What to reach for first: (what, when).
 FACES = {
@@ -37,17 +36,16 @@ def show(as_json: bool) -> None:
         for name, method in METHODS.items()
     ]
     if as_json:
-        write_json({"faces": FACES, "methods": found})
+        put_json({"faces": FACES, "methods": found})
         return
-    out = sys.stdout
-    out.write("What to reach for:\n")
-    for name, when in FACES.items():
-        out.write(f"  {name:<21} {when}\n")
-    out.write("\nMethods of spectraplex.solve(problem, method=NAME):\n")
+    lines = ["What to reach for:", *(f"  {name:<21} {when}" for name, when in FACES.items()), ""]
+    lines.append("Methods of spectraplex.solve(problem, method=NAME):")
     for each in found:
-        out.write(f"  {each['name']:<13} {each['when'] or each['what']}\n")
+        lines.append(f"  {each['name']:<13} {each['when'] or each['what']}")
         if each["when"]:
-            out.write(textwrap.indent(textwrap.fill(each["what"], 100), " " * 16) + "\n")
-    out.write(
-        "\nFits with `complete` and `impute` use hybrid; the answer does not depend on the method, only the time.\n"
-    )
+            lines.append(textwrap.indent(textwrap.fill(each["what"], 100), " " * 16))
+    lines += [
+        "",
+        "Fits with `complete` and `impute` use hybrid; the answer does not depend on the method, only the time.",
+    ]
+    put_words("\n".join(lines) + "\n")

@@ -16,8 +16,8 @@ from ..judge import verify as verified
 from ..problem import Problem
 from . import store, tables
 from .layout import Asked
+from .out import put_json, put_words
 from .talk import say
-from .words import write_json
 
 
 def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bool, as_json: bool) -> bool:
@@ -29,9 +29,9 @@ def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bo
     limit = float(model.tolerance) if gap is None else gap
     holds = certificate.gap <= max(limit * abs(certificate.value), 1e-12)
     if as_json:
-        write_json(json.loads(certificate.to_json()) | {"words": str(certificate), "limit": limit, "holds": holds})
+        put_json(json.loads(certificate.to_json()) | {"words": str(certificate), "limit": limit, "holds": holds})
     else:
-        print_line(str(certificate))
+        put_words(f"{certificate}\n")
     if not holds:
         say(f"No: the certified gap is more than {100 * limit:g} % of the value.")
     return holds
@@ -57,9 +57,9 @@ def verify(folder: Path, file: Path | None, asked: Asked, quiet: bool, as_json: 
         wrong = [*found.wrong, *belonging(model, problem)]
     words = "The certificate holds." if not wrong else "The certificate does not hold: " + " ".join(wrong)
     if as_json:
-        write_json({"holds": not wrong, "wrong": wrong, "certificate": stored.document["certificate"]})
+        put_json({"holds": not wrong, "wrong": wrong, "certificate": stored.document["certificate"]})
     else:
-        print_line(words if wrong else f"{words} {certificate}")
+        put_words((words if wrong else f"{words} {certificate}") + "\n")
     return not wrong
 
 
@@ -96,9 +96,3 @@ def _places(known: Labels, labels: Labels, file: Path, side: str) -> Any:
         label = asked[int(np.argmax(codes < 0))]
         raise Unknown(f"{file} has a {side} {label!r} that the model does not know: these are other data.")
     return codes
-
-
-def print_line(words: str) -> None:
-    import sys
-
-    sys.stdout.write(words + "\n")

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import math
 import shutil
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from ..estimators import MatrixCompletion
-from ..judge import certify
-from . import journal, settings, store, tables
+from ..estimators import MatrixCompletion, parameters
+from . import journal, settings, store, tables, testing
 from .journal import Journal
 from .talk import Progress, say
+from .words import shown, told
 
 
 @dataclass(frozen=True)
@@ -45,13 +49,14 @@ class Done:
     status: str
     report: bool
     seconds: dict[str, float]
+    test: dict[str, Any] | None = None
 
 
 def complete(job: Job) -> Done:
     """Read, fit, write; refuses before any work where the model could not be written."""
     store.refuse_folder(job.out, job.force)
     left = journal.folder_of(job.out)
-    if left.exists():
+    if left.exists() and not journal.abandoned(left):
         if not job.force:
             raise ValueError(
                 f"{left} holds an unfinished run; `spectraplex resume {job.out}` goes on with it, --force starts anew."
@@ -82,6 +87,8 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
 
 
 def _fit(job: Job, mark: str | None = None) -> Done:
+    model, every = MatrixCompletion(**settings.of_model(job.said)), job.said.get("checkpoint")
+    _refuse_settings(model, every)
     began = time.perf_counter()
     table = tables.read(job.file, settings.of_reading(job.said))
     seconds = {"reading": time.perf_counter() - began}
@@ -92,81 +99,135 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     )
     if mark is not None and mark != table.mark:
         raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
-    began = time.perf_counter()
-    model = MatrixCompletion(**settings.of_model(job.said))
+    held = _held_out(job, table, mark is not None)
     document = {
         "file": str(job.file.resolve()),
         "out": job.out.name,
-        "said": job.said,
+        "said": job.said if held is None else job.said | {"test": str(held.file.resolve())},
         "fingerprint": table.mark,
     }
-    every = job.said.get("checkpoint")
-    if every is not None and not every >= 0:
+    measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
+    progress = Progress(job.quiet, measure)
+    kept = Journal(journal.folder_of(job.out), document, every, progress)
+    with kept.listening(), _checkpoint(kept, job):
+        began = time.perf_counter()
+        with progress:
+            fit(model, table, kept, job)
+        seconds["fitting"] = time.perf_counter() - began
+        status = "interrupted" if kept.interrupted else "finished"
+        began = time.perf_counter()
+        test = None if held is None else _judged(job, model, held)
+        report = _write(job, model, table, status, seconds, held, test)
+        seconds["writing"] = time.perf_counter() - began
+        if status == "finished":
+            shutil.rmtree(kept.folder, ignore_errors=True)
+    return Done(model, table, status, report, seconds, test)
+
+
+def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
+    """Before anything is read or written."""
+    parameters.recipe_of(model)
+    parameters.radius_of(model)
+    check_random_state(model.random_state)
+    if every is not None and not 0 <= every < math.inf:
         raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
-    with Progress(job.quiet) as progress:
-        kept = Journal(journal.folder_of(job.out), document, every, progress)
-        if every is not None:
-            journal.begin(kept.folder, document)
-        fit(model, table, kept, job)
-    seconds["fitting"] = time.perf_counter() - began
-    status = "interrupted" if kept.interrupted else "finished"
-    began = time.perf_counter()
-    report = _write(job, model, table, status, seconds)
-    seconds["writing"] = time.perf_counter() - began
-    if status == "finished":
-        shutil.rmtree(kept.folder, ignore_errors=True)
-    return Done(model, table, status, report, seconds)
+
+
+@contextmanager
+def _checkpoint(kept: Journal, job: Job) -> Iterator[None]:
+    """The checkpoint while a run is under way: it stays where that has an end other than the one wished for."""
+    fresh = not kept.folder.exists()
+    try:
+        if kept.every is not None:
+            journal.begin(kept.folder, kept.document)
+        yield
+    except KeyboardInterrupt:
+        if kept.folder.exists():
+            say(f"`spectraplex resume {job.out}` goes on from the last checkpoint.")
+        raise
+    except (ValueError, TypeError, OSError):
+        if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
+            shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
+        elif kept.folder.exists():
+            say(f"What was solved is kept: `spectraplex resume {job.out}` goes on from the last checkpoint.")
+        raise
+
+
+def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
+    """What is kept from the fit, read before it; a run that goes on goes on without, if the file is gone."""
+    if "test" not in job.said:
+        return None
+    try:
+        return testing.read(Path(job.said["test"]), settings.of_reading(job.said), table)
+    except (OSError, ValueError) as error:
+        if not going_on:
+            raise
+        what = told(error) if isinstance(error, OSError) else str(error)
+        job.talk(f"{what} The run goes on without a test.")
+        return None
+
+
+def _judged(job: Job, model: MatrixCompletion, held: testing.Held) -> dict[str, Any] | None:
+    try:
+        facts = testing.judge(model, held)
+    except ValueError as error:  # a fit of hours must not be lost because of its test
+        job.talk(f"{held.file} could not be used as a test: {error}")
+        return None
+    if facts["fitted_too"]:
+        job.talk(f"{held.file}: {facts['fitted_too']:,} of its pairs were fitted, too; on them it is no test.")
+    return facts
 
 
 def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
-    """Fit, with a certificate that can be checked from the factors alone."""
-    model._solver = kept.solve
+    """Fit, keeping what is solved."""
+    model._solver, model._observers = kept.solve, (kept.progress,)
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     try:
-        with kept.listening(), warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
-            if model.certificate_.dual != "slope" or model.certificate_.kind == "none":
-                seen = model.observations_
-                problem = problem_of(model, seen.rows, seen.cols, seen.values)
-                model.certificate_ = certify(problem, (model.U_, model.s_, model.V_), seed=model._seed)
     finally:
-        del model._solver
-    for each in told:
+        del model._solver, model._observers
+    for each in heard:
         if not kept.interrupted:
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))
 
 
-def problem_of(model: MatrixCompletion, rows: Any, cols: Any, values: Any) -> Any:
-    from ..estimators import serving
-
-    return serving.problem(model, rows, cols, values, None)
-
-
-def _write(job: Job, model: MatrixCompletion, table: tables.Table, status: str, seconds: dict[str, float]) -> bool:
+def _write(
+    job: Job,
+    model: MatrixCompletion,
+    table: tables.Table,
+    status: str,
+    seconds: dict[str, float],
+    held: testing.Held | None,
+    test: dict[str, Any] | None,
+) -> bool:
     facts = {
         "status": status,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         "data": {
-            "file": job.file.name,
+            "file": shown(job.file.name),
             "fingerprint": table.mark,
             "names": list(table.names),
             "shape": list(table.shape),
             "observations": int(table.values.size),
             "reading": table.reading,
         },
+        "test": test,
     }
     with store.folder_aside(job.out, job.force) as aside:
         store.write(aside, model, facts)
-        return job.said.get("report", True) and _report(job, model, aside / "report.html")
+        return job.said.get("report", True) and _report(job, model, aside / "report.html", held)
 
 
-def _report(job: Job, model: MatrixCompletion, path: Path) -> bool:
+def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
     """The page about the model; where it cannot be had, a sentence instead."""
     try:
         report = importlib.import_module("spectraplex.report")
-        report.write(model, path, source=job.file.name, command=job.command or None)
+        kept = None if held is None else (held.pairs, held.values)
+        command = [shown(word) for word in job.command]
+        report.write(model, path, source=shown(job.file.name), held_out=kept, command=command or None)
     except OSError:
         raise
     except Exception as error:  # a fit of hours must not be lost because of its page
@@ -195,6 +256,7 @@ def summary(done: Done, out: Path) -> dict[str, Any]:
         "certificate": str(certificate),
         "fitted_rmse": float(fitted),
         "held_out_score": float(scores.min()) if scores.size else None,
+        "test": done.test,
         "report": str(out / "report.html") if done.report else None,
         "seconds": done.seconds,
     }
@@ -205,9 +267,3 @@ def _predicted(model: MatrixCompletion) -> Any:
 
     seen = model.observations_
     return serving.linked(model, serving.linear(model, seen.rows, seen.cols))
-
-
-def again(job: Job, reading: dict[str, Any]) -> tables.Table:
-    """A file read as the model's own was, unless something else was said."""
-    asked = settings.of_reading(job.said)
-    return tables.read(job.file, asked.over(reading))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
+import time
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +12,14 @@ import numpy as np
 
 from ..arrays import Array
 from ..estimators import NuclearNormImputer
-from . import store
+from ..stop import Stop
+from . import settings, store
+from .given import given
 from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
-from .talk import number, say
+from .out import csv_text, put, put_json
+from .talk import Progress, number, say
 from .text import numbered
 from .wide import padded
-from .words import write_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,18 @@ class Sheet:
     numeric: list[int]
     values: Array
     layout: Layout
+    frame: Any = None  # where it came as one
 
 
-def impute(file: Path, out: Path | None, asked: Asked, settings: dict[str, Any], quiet: bool, as_json: bool) -> None:
+def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_json: bool) -> None:
     """Read, fill, write; the certificate and what was done are said, or written as JSON if ``out`` takes the table."""
     if as_json and out is None:
         raise ValueError("--json needs --out for the table: standard output can hold only one of the two.")
-    sheet = read_frame_sheet(file) if _is_parquet(file) else read_sheet(file, asked)
+    refuse_out(out, file)
+    asked = settings.of_reading(said)
+    began = time.perf_counter()
+    with given(file, "a CSV, TSV or Parquet file", arrays=False) as read:
+        sheet = read_frame_sheet(read, asked) if _is_parquet(file) else read_sheet(read, asked)
     holes = np.isnan(sheet.values)
     kept = ~holes.all(axis=0)
     if not kept.all() and not asked.drop_empty:
@@ -50,12 +55,13 @@ def impute(file: Path, out: Path | None, asked: Asked, settings: dict[str, Any],
     if kept.sum() < 2 or sheet.values.shape[0] < 2:
         what = "rows" if sheet.values.shape[0] < 2 else "columns with numbers"
         raise ValueError(f"{sheet.name}: at least two {what} are needed to learn one from another.")
-    model = NuclearNormImputer(**settings)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        model.fit(sheet.values[:, kept])
+    seconds = {"reading": time.perf_counter() - began}
+    began = time.perf_counter()
+    model, told = _fitted(sheet.values[:, kept], settings.of_imputer(said), quiet)
+    seconds["fitting"] = time.perf_counter() - began
     filled = sheet.values.copy()
     filled[:, kept] = model.completed_
+    scores = model.path_["score"]
     facts = {
         "rows": int(holes.shape[0]),
         "columns": int(holes.shape[1]),
@@ -63,20 +69,46 @@ def impute(file: Path, out: Path | None, asked: Asked, settings: dict[str, Any],
         "radius": float(model.radius_),
         "neighbors": int(model.n_neighbors_),
         "rank": int(model.rank_),
+        "held_out_score": float(scores.min()) if scores.size else None,
         "certificate": None if model.certificate_ is None else str(model.certificate_),
     }
-    _write(out, file, sheet, holes, filled)
+    _write(out, sheet, holes, filled)
     if as_json:
-        write_json(facts | {"out": str(out)})
+        put_json(facts | {"out": str(out), "seconds": seconds})
     if not quiet:
         for each in told:
-            say(str(each.message).removeprefix("NuclearNormImputer: "))
+            say(each)
         say(
             f"{facts['filled']:,} of {holes.size:,} entries were empty and are filled; "
-            f"radius {number(float(model.radius_))}, {facts['neighbors']} neighbours, rank {facts['rank']}."
+            f"radius {number(float(model.radius_))}, neighbours {facts['neighbors']}, rank {facts['rank']}."
         )
         if facts["certificate"]:
             say(str(facts["certificate"]))
+
+
+def _fitted(values: Array, asked: dict[str, Any], quiet: bool) -> tuple[NuclearNormImputer, list[str]]:
+    """The imputer, and what it had to say."""
+    model = NuclearNormImputer(**asked)
+    with Progress(quiet, "held-out RMSE") as progress, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        progress.begin("learning how the columns vary", Stop(), False)
+        model._observers = (progress,)
+        try:
+            model.fit(values)
+        finally:
+            del model._observers
+    return model, [str(each.message).removeprefix("NuclearNormImputer: ") for each in told]
+
+
+def refuse_out(out: Path | None, file: Path) -> None:
+    """Before any work is done: a place where the table cannot be written, or not as what its name says."""
+    if out is None:
+        return
+    if _is_parquet(out) and not _is_parquet(file):
+        raise ValueError(f"{out}: a table from a text file is written as text; name a CSV file.")
+    if not _is_parquet(out) and out.suffix.lower() not in ("", ".csv", ".tsv", ".txt", ".dat", ".data"):
+        raise ValueError(f"{out}: the table can be written as CSV, or as Parquet where it came as that.")
+    store.refuse_file(out)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -116,19 +148,24 @@ def read_sheet(path: Path, asked: Asked) -> Sheet:
     return Sheet(name, layout.names, fields, numeric, np.column_stack(columns), layout)
 
 
-def read_frame_sheet(path: Path) -> Sheet:
-    """A Parquet file: its columns of numbers."""
+def read_frame_sheet(path: Path, asked: Asked) -> Sheet:
+    """A Parquet file: its columns of numbers, but for one that was named as labels."""
     from .formats import read_frame
 
     frame = read_frame(path)
     names = tuple(frame.columns)
-    numeric = [k for k, word in enumerate(names) if frame.get_column(word).dtype.is_numeric()]
+    layout = Layout(",", True, names, False, ())
+    label = None if asked.row is None else place_of(str(path), layout, asked.row, "--row")
+    numeric = [k for k, word in enumerate(names) if k != label and frame.get_column(word).dtype.is_numeric()]
     if not numeric:
         raise ValueError(f"{path}: no column holds numbers.")
     columns = [np.asarray(frame.get_column(names[k]).cast(_double()).to_numpy(), float) for k in numeric]
+    for k, column in zip(numeric, columns, strict=True):
+        if np.isinf(column).any():
+            raise ValueError(f"{path}: entry {int(np.argmax(np.isinf(column))) + 1} of {names[k]!r} is not finite.")
     texts = [["" if cell is None else str(cell) for cell in frame.get_column(word).to_list()] for word in names]
     fields = [list(record) for record in zip(*texts, strict=True)]
-    return Sheet(str(path), names, fields, numeric, np.column_stack(columns), Layout(",", True, names, False, ()))
+    return Sheet(str(path), names, fields, numeric, np.column_stack(columns), layout, frame)
 
 
 def _double() -> Any:
@@ -137,41 +174,27 @@ def _double() -> Any:
     return nw.Float64
 
 
-def _write(out: Path | None, file: Path, sheet: Sheet, holes: Array, filled: Array) -> None:
+def _write(out: Path | None, sheet: Sheet, holes: Array, filled: Array) -> None:
     if out is not None and _is_parquet(out):
-        if not _is_parquet(file):
-            raise ValueError(f"{out}: a table from a text file is written as text; name a CSV file.")
-        _write_parquet(out, file, sheet, filled)
+        _write_parquet(out, sheet, filled)
         return
-    if out is not None and out.suffix.lower() not in ("", ".csv", ".tsv", ".txt", ".dat", ".data"):
-        raise ValueError(f"{out}: the table can be written as CSV, or as Parquet where it came as that.")
     for line, column in zip(*np.nonzero(holes & ~np.isnan(filled)), strict=True):
         sheet.fields[line][sheet.numeric[column]] = f"{filled[line, column]:.10g}"
-    text = io.StringIO(newline="")
     delimiter = sheet.layout.delimiter if len(sheet.layout.delimiter) == 1 else "\t"
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    if sheet.layout.header:
-        writer.writerow(sheet.names)
-    writer.writerows(sheet.fields)
-    if out is None:
-        sys.stdout.write(text.getvalue())
-        sys.stdout.flush()
-        return
-    with store.file_aside(out) as aside:
-        aside.write_text(text.getvalue(), encoding="utf-8", newline="")
+    header = [list(sheet.names)] if sheet.layout.header else []
+    put(csv_text(header + sheet.fields, delimiter), out)
 
 
-def _write_parquet(out: Path, file: Path, sheet: Sheet, filled: Array) -> None:
+def _write_parquet(out: Path, sheet: Sheet, filled: Array) -> None:
     """The same table with its columns of numbers complete: whole numbers become real ones where a hole was."""
     import narwhals as nw
 
-    from .formats import read_frame
-
-    frame: Any = read_frame(file)
+    frame = sheet.frame
     for place, k in enumerate(sheet.numeric):
         word = sheet.names[k]
         series = frame.get_column(word)
-        if int(series.null_count()) or np.isnan(series.cast(nw.Float64).to_numpy()).any():
+        holes = int(series.null_count()) or np.isnan(series.cast(nw.Float64).to_numpy()).any()
+        if holes and not np.isnan(filled[:, place]).all():
             fresh = nw.new_series(word, filled[:, place], backend=frame.implementation)
             frame = frame.with_columns(fresh)
     with store.file_aside(out) as aside:

@@ -33,6 +33,10 @@ from .store import versions
 from .talk import Progress, say
 
 FORMAT = "spectraplex checkpoint"
+_SIGNALS: dict[signal.Signals, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}  # and what they do the second time
 _VERSION = 1
 
 
@@ -74,8 +78,9 @@ class Journal:
         radius = f"{getattr(problem.domain, 'radius', math.nan):.6g}"
         last = options.get("certify", True)
         phase = f"fitting with radius {radius}" if last else f"trying radius {radius} (no. {number + 1})"
-        self.progress.begin(phase, stop.relative_gap or 0.0)
-        result = solve(problem, stop=stop, observers=(*observers, self.progress, self), start=start, **options)
+        if not self.interrupted:
+            self.progress.begin(phase, stop, last)
+        result = solve(problem, stop=stop, observers=(*observers, self), start=start, **options)
         if result.status is Status.INTERRUPTED:  # Ctrl-C a second time: at once
             raise KeyboardInterrupt
         # factors as they come back from a file: products then round the same way in a run that goes on
@@ -141,22 +146,24 @@ class Journal:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Within this context the first Ctrl-C ends the fit at the next step, the second at once."""
+        """Within this context the first Ctrl-C (or SIGTERM) ends the fit at the next step, the second at once."""
 
-        def heard(*_: Any) -> None:
+        def heard(number: int, _: Any) -> None:
             self.asked = True
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for each, again in _SIGNALS.items():
+                signal.signal(each, again)
             say("\nInterrupted: this step is finished and what there is is written; Ctrl-C again ends at once.")
 
         try:
-            before = signal.signal(signal.SIGINT, heard)
+            before = {each: signal.signal(each, heard) for each in _SIGNALS}
         except ValueError:  # not in the main thread: nobody presses Ctrl-C there
             yield
             return
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for each, handler in before.items():
+                signal.signal(each, handler)
 
 
 def begin(folder: Path, document: dict[str, Any]) -> None:
@@ -166,7 +173,12 @@ def begin(folder: Path, document: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     whole = {FORMAT: _VERSION, **document, "versions": versions()}
     with aside(folder / "checkpoint.json") as part:
-        part.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def abandoned(folder: Path) -> bool:
+    """Whether a run was killed before it had written anything: there is nothing in the folder but a file half done."""
+    return folder.is_dir() and all(path.name.startswith(".checkpoint.json.part-") for path in folder.iterdir())
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -176,7 +188,7 @@ def read(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder} is not a checkpoint: checkpoint.json is missing.")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{folder}: checkpoint.json is damaged ({error}).") from None
     if not isinstance(document, dict) or document.get(FORMAT) != _VERSION:
         raise ValueError(f"{folder}: checkpoint.json is not of a format that this version reads ({_VERSION}).")

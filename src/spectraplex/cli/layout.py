@@ -18,6 +18,10 @@ from ..unpack import bytes_of
 #: What people write where nothing is; compared in lower case, without blanks around it.
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 
+#: What `complete` reads, in words.
+READABLE = "a CSV, TSV, Parquet, npz or mtx file"
+
+_MARKED = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _MARKS = ("\t", ";", ",", "|")
 _WORDS = {
     "tab": "\t",
@@ -36,6 +40,10 @@ _KNOWN = {  # headers that mean something, in lower case without blanks, '_' and
     ),
     "value": ("value", "values", "rating", "ratings", "stars", "score", "overall", "y"),
 }
+
+
+#: What is most often wrong where a record cannot be read, or is of many lines.
+UNCLOSED = " (is a quotation mark not closed?)"
 
 
 @dataclass(frozen=True)
@@ -84,15 +92,17 @@ def text_of(path: Path, encoding: str | None = None) -> Iterator[tuple[str, IO[s
     with bytes_of(path, RATING_FILES) as (name, raw):
         head = raw.read(4096)
         raw.seek(0)
-        wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")
         if not head.strip():
             raise ValueError(f"{name} is empty; there is nothing to read.")
-        if not wide and b"\0" in head:
-            raise ValueError(f"{name} is not a text file; give a CSV, TSV, Parquet, npz or mtx file.")
+        known = encoding or next((word for mark, word in _MARKED if head.startswith(mark)), "")
+        if not known and b"\0" in head:
+            raise ValueError(
+                f"{name} is not a text file; give {READABLE}. If it is one, say its --encoding, such as utf-16-le."
+            )
         if not isinstance(raw, io.BufferedReader):
             raw = io.BytesIO(raw.read())  # an unpacker is asked whether it is closed, in Python, for every line
         try:
-            text = io.TextIOWrapper(raw, encoding=encoding or ("utf-16" if wide else "utf-8-sig"), newline="")
+            text = io.TextIOWrapper(raw, encoding=known or "utf-8-sig", newline="")
         except LookupError:
             raise ValueError(f"--encoding {encoding!r} is not known here; usual ones are utf-8 and latin-1.") from None
         try:
@@ -138,15 +148,22 @@ def laid_out(path: Path, asked: Asked) -> tuple[str, Layout]:
         raise ValueError(f"{name} is empty; there is nothing to read.")
     delimiter = _delimiter(lines, asked)
     bare = Layout(delimiter, False, (), False, ())
-    padded = delimiter in _MARKS[1:] and _padded(lines, delimiter)
+    padded = delimiter in _MARKS[1:] and _padded(lines[1:] or lines, delimiter)  # a header may be otherwise
     try:
-        sample = [tuple(fields) for fields in records(io.StringIO("".join(lines)), replace(bare, padded=padded))]
+        sample = _records(lines, replace(bare, padded=padded))
     except csv.Error as error:
-        raise ValueError(f"{name}: cannot be read as a table ({error}).") from None
+        raise ValueError(f"{name}: cannot be read as a table ({error}){UNCLOSED}.") from None
     first = tuple(field.strip() for field in sample[0])
     header = _headed(sample, asked)
     names = first if header else tuple(str(k) for k in range(1, len(first) + 1))
     return name, Layout(delimiter, header, names, padded, tuple(sample[1 if header else 0 :]))
+
+
+def _records(lines: Sequence[str], layout: Layout) -> list[tuple[str, ...]]:
+    """The records of the first lines; not the last one where these end within quotes."""
+    found = [tuple(fields) for fields in records(io.StringIO("".join(lines), newline=""), layout)]
+    cut = len(found) > 1 and "\n" in "".join(found[-1][-1:])
+    return found[:-1] if cut else found
 
 
 def _delimiter(lines: Sequence[str], asked: Asked) -> str:
@@ -159,10 +176,12 @@ def _delimiter(lines: Sequence[str], asked: Asked) -> str:
         return mark
     if all("::" in line for line in lines):
         return "::"
-    bare = [re.sub(r'"[^"]*"', "", line) for line in lines]  # a comma within quotes separates nothing
     best, most = " ", 0
     for mark in _MARKS:
-        count = min(line.count(mark) for line in bare)
+        try:  # as records, not lines: what is within quotes separates nothing, be it a comma or the end of a line
+            count = min(len(fields) for fields in _records(lines, Layout(mark, False, (), False, ()))) - 1
+        except csv.Error:
+            continue
         if count > most:
             best, most = mark, count
     if best == " " and not any(" " in line.strip() for line in lines):
@@ -226,14 +245,26 @@ def usual(word: str) -> bool:
 
 def place_of(name: str, layout: Layout, wanted: str, option: str) -> int:
     """The place of a column that was asked for by its name, or by its position counted from one."""
+    if layout.names.count(wanted) > 1:
+        places = [str(k) for k, word in enumerate(layout.names, 1) if word == wanted]
+        which = f"{option} {' or '.join(places)}"
+        raise ValueError(f"{name}: {len(places)} columns are called {wanted!r}; say which by position: {which}.")
     if wanted in layout.names:
         return layout.names.index(wanted)
-    if wanted.isdigit() and 1 <= int(wanted) <= len(layout.names):
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(layout.names):
         return int(wanted) - 1
     raise ValueError(f"{name} has no column {wanted!r} ({option}); it has {_listed(layout)}.")
 
 
+def name_of(layout: Layout, place: int) -> str:
+    """What ``place_of`` finds this column by: its name, or its position where others have that name, too."""
+    word = layout.names[place]
+    return word if layout.names.count(word) == 1 else str(place + 1)
+
+
 def _listed(layout: Layout) -> str:
+    if not layout.names:
+        return "no column at all"
     if not layout.header:
         return f"no header but {len(layout.names)} columns; say which by position, from 1"
     return ", ".join(repr(word) for word in layout.names[:40]) + (", …" if len(layout.names) > 40 else "")

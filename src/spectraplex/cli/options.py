@@ -15,6 +15,7 @@ Value = Annotated[str | None, typer.Option(help="The column with values.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates columns: a character, '::', tab, blanks, ….")]
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")]
 Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, such as latin-1.")]
+Config = Annotated[Path | None, typer.Option(help="A TOML file with any of these settings; flags win.")]
 Matrix = Annotated[bool | None, typer.Option("--matrix", help="The file is a wide table with blanks where nothing is.")]
 Duplicates = Annotated[str | None, typer.Option(help="What to do where a pair comes twice: error, mean or last.")]
 DropEmpty = Annotated[

@@ -15,23 +15,38 @@ MODEL = {
     **dict.fromkeys(("tolerance", "validation", "max_iter"), ""),
     "seed": "random_state",
 }
+#: setting → how it is called in ``NuclearNormImputer``.
+IMPUTER = {
+    **dict.fromkeys(("radius", "metric", "standardize", "max_iter"), ""),
+    "neighbors": "n_neighbors",
+    "tolerance": "tol",
+    "validation": "validation_fraction",
+    "seed": "random_state",
+}
 READING = tuple(each.name for each in fields(Asked))
-RUN = ("checkpoint", "report")
+RUN = ("checkpoint", "report", "test")
 _KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("row", "column", "value", "delimiter", "encoding", "duplicates", "loss"), (str,)),
+    **dict.fromkeys(("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "test"), (str,)),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
     **dict.fromkeys(("delta", "implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),
     **dict.fromkeys(("radius", "weighting"), (int, float, str)),
     "ridge": (int, float, list, str),
 }
+#: The same for ``impute``, which knows fewer.
+_IMPUTED: dict[str, tuple[type, ...]] = {
+    **{name: _KINDS[name] for name in ("row", "delimiter", "encoding", "header", "drop_empty", "radius")},
+    **{name: _KINDS[name] for name in ("tolerance", "validation", "max_iter", "seed")},
+    "neighbors": (int, str),
+    "metric": (str,),
+    "standardize": (bool,),
+}
 _WORDS = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
 
 
 def merged(config: Path | None, flags: dict[str, Any]) -> dict[str, Any]:
-    """What was said: flags (None is for nothing said) over the file."""
-    said = {} if config is None else from_file(config)
-    said |= {name: value for name, value in flags.items() if value is not None}
+    """What was said of a fit: flags (None is for nothing said) over the file."""
+    said = _over(config, flags, _KINDS)
     for name in ("radius", "weighting", "ridge"):
         if isinstance(said.get(name), str):
             said[name] = _numbers(said[name])
@@ -40,7 +55,22 @@ def merged(config: Path | None, flags: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def from_file(path: Path) -> dict[str, Any]:
+def imputing(config: Path | None, flags: dict[str, Any]) -> dict[str, Any]:
+    """What was said of filling a table."""
+    said = _over(config, flags, _IMPUTED)
+    if isinstance(said.get("radius"), str):
+        said["radius"] = number_or_word(said["radius"])
+    if isinstance(said.get("neighbors"), str):
+        said["neighbors"] = count_or_word(said["neighbors"])
+    return said
+
+
+def _over(config: Path | None, flags: dict[str, Any], kinds: dict[str, tuple[type, ...]]) -> dict[str, Any]:
+    said = {} if config is None else from_file(config, kinds)
+    return said | {name: value for name, value in flags.items() if value is not None}
+
+
+def from_file(path: Path, known: dict[str, tuple[type, ...]]) -> dict[str, Any]:
     """A flat TOML file; '-' and '_' are the same in its keys."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -51,12 +81,13 @@ def from_file(path: Path) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for key, value in document.items():
         name = key.replace("-", "_")
-        if name not in _KINDS:
-            known = ", ".join(sorted(each.replace("_", "-") for each in _KINDS))
-            raise ValueError(f"{path}: the key {key!r} is not known; known are {known}.")
-        kinds = _KINDS[name]
+        if name not in known:
+            listed = ", ".join(sorted(each.replace("_", "-") for each in known))
+            raise ValueError(f"{path}: the key {key!r} is not known; known are {listed}.")
+        kinds = known[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             wanted = " or ".join(dict.fromkeys(_WORDS[kind] for kind in kinds))
+            wanted = wanted if float in kinds else wanted.replace("a number", "a whole number")
             raise ValueError(f"{path}: {key} must be {wanted}, got {value!r}.")
         said[name] = value
     return said
@@ -65,6 +96,11 @@ def from_file(path: Path) -> dict[str, Any]:
 def of_model(said: dict[str, Any]) -> dict[str, Any]:
     """The settings that are parameters of the estimator, by its names for them."""
     return {MODEL[name] or name: value for name, value in said.items() if name in MODEL}
+
+
+def of_imputer(said: dict[str, Any]) -> dict[str, Any]:
+    """The same for the imputer."""
+    return {IMPUTER[name] or name: value for name, value in said.items() if name in IMPUTER}
 
 
 def of_reading(said: dict[str, Any]) -> Asked:
@@ -86,4 +122,4 @@ def number_or_word(text: str) -> Any:
 
 
 def count_or_word(text: str) -> Any:
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() else text

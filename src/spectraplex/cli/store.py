@@ -31,6 +31,12 @@ _FILES = {  # which of the model's arrays are in which file; the rest is in mode
     "observations.npz": ("rows", "cols", "values", "weights"),
     "factors.npz": None,
 }
+_ENTRIES: dict[str, Any] = {
+    **dict.fromkeys(("status", "created"), str),
+    **dict.fromkeys(("data", "settings", "versions", "certificate", "path", "trace", "model", "seconds"), dict),
+    "test": dict | None,
+}
+_DATA: dict[str, Any] = {"file": str, "names": list, "shape": list, "observations": int, "reading": dict}
 _LISTED = ("path.", "history.")  # short columns of numbers, better read in model.json
 
 
@@ -111,8 +117,12 @@ def read(folder: Path) -> Stored:
         for prefix, columns in (("path.", document["path"]), ("history.", trace)):
             arrays |= {prefix + name: np.array([restored(each) for each in column]) for name, column in columns.items()}
         model = MatrixCompletion.from_arrays(arrays, inside)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{folder}: model.json is damaged (missing or unknown entry: {error}).") from error
+        names, shape = document["data"]["names"], document["data"]["shape"]
+        if [type(each) for each in (*names, *shape)] != [str, str, str, int, int]:
+            raise TypeError("names and shape of the data")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        words = str(error).removeprefix("MatrixCompletion: ").rstrip(".")
+        raise ValueError(f"{folder}: model.json is damaged ({words}).") from error
     return Stored(model, document)
 
 
@@ -124,7 +134,7 @@ def _document(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder} is not a model folder: model.json is missing.")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{folder}: model.json is damaged ({error}).") from None
     if not isinstance(document, dict) or FORMAT not in document:
         raise ValueError(f"{folder} is not a model folder: its model.json is about something else.")
@@ -132,9 +142,17 @@ def _document(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder}: the model has format {document[FORMAT]!r}; this version reads {_VERSION}.")
     if document.get("checksum") != _checksum(document) or not isinstance(document.get("files"), dict):
         raise ValueError(f"{folder}: model.json was altered since the model was written (its checksum differs).")
+    wrong = _misses(document, _ENTRIES) or _misses(document["data"], _DATA)
+    if wrong:
+        raise ValueError(f"{folder}: model.json is damaged (missing or unknown entry: {wrong!r}).")
     if set(document["files"]) != set(_FILES):
         raise ValueError(f"{folder}: model.json does not name the files of a model.")
     return document
+
+
+def _misses(document: dict[str, Any], wanted: dict[str, Any]) -> str | None:
+    """The first entry that is not there, or is not what it should be."""
+    return next((name for name, kind in wanted.items() if not isinstance(document.get(name), kind)), None)
 
 
 def status_of(folder: Path) -> str | None:
@@ -172,20 +190,29 @@ def _readable(value: Any) -> Any:
 
 def refuse_folder(out: Path, force: bool) -> None:
     """Before any work is done: an existing model is only replaced if that was asked for, anything else never."""
+    given, out = out, _followed(out)
     _tidy(out)
     if out.exists() or out.is_symlink():
         if status_of(out) is None and not (out.is_dir() and not any(out.iterdir())):
-            raise ValueError(f"{out} is there already and is not a model; name another place.")
+            raise ValueError(f"{given} is there already and is not a model; name another place.")
         if out.is_dir() and any(out.iterdir()) and not force:
-            raise ValueError(f"{out} is there already; give --force to replace the model, or name another place.")
+            raise ValueError(f"{given} is there already; give --force to replace the model, or name another place.")
     out.parent.mkdir(parents=True, exist_ok=True)
-    probe = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    probe.rmdir()
+    try:
+        Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent)).rmdir()
+    except OSError as error:
+        raise _about(error, given) from None
+
+
+def _followed(out: Path) -> Path:
+    """Where a link to a model leads: that model is replaced, and the link stays."""
+    return out.resolve() if out.is_symlink() and out.exists() else out
 
 
 @contextmanager
 def folder_aside(out: Path, force: bool) -> Iterator[Path]:
     """A folder beside the one that is wanted, which takes its place when all went well and else disappears."""
+    out = _followed(out)
     part, old = beside(out), out.with_name(f".{out.name}.old-{os.getpid()}")
     part.mkdir(parents=True)
     try:
@@ -199,18 +226,42 @@ def folder_aside(out: Path, force: bool) -> Iterator[Path]:
             if old.exists():
                 os.rename(old, out)
             raise
+    except OSError as error:
+        raise _about(error, out) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
 
-@contextmanager
-def file_aside(out: Path) -> Iterator[Path]:
-    """A file beside the one that is wanted, which takes its place when all went well and else disappears."""
+def _about(error: OSError, out: Path) -> OSError:
+    """The same, naming what was to be written rather than what stands in for it, or nothing."""
+    error.filename, error.filename2 = str(out), None
+    return error
+
+
+def refuse_file(out: Path) -> None:
+    """The same for a file: a folder, or a place where no file can be."""
     if out.is_dir():
         raise ValueError(f"{out} is a folder; name a file.")
-    with aside(out) as part:
-        yield part
+    if not out.parent.is_dir():
+        raise ValueError(f"{out}: there is no folder {out.parent}; make it first.")
+
+
+@contextmanager
+def file_aside(out: Path) -> Iterator[Path]:
+    """A file beside the one that is wanted, which takes its place when all went well and else disappears.
+
+    A link stays one, and a device or a pipe is written to as it is: another file must not take its place.
+    """
+    refuse_file(out)
+    try:
+        if out.exists() and not out.is_file():
+            yield out
+            return
+        with aside(out.resolve()) as part:
+            yield part
+    except OSError as error:
+        raise _about(error, out) from None
 
 
 def _tidy(out: Path) -> None:

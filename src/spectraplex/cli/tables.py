@@ -13,6 +13,7 @@ from ..arrays import Array
 from ..estimators.labels import Labels
 from ..estimators.observations import Observations
 from ..fingerprint import fingerprint
+from .given import ARRAYS, given
 from .layout import Asked
 
 DUPLICATES = ("error", "mean", "last")
@@ -52,28 +53,30 @@ class Table:
         return fingerprint(*labels, self.rows[order], self.cols[order], self.values[order])
 
 
-def read(path: Path, asked: Asked) -> Table:
-    """Any file we know, by its ending; what cannot be fitted is refused in a sentence."""
-    from . import formats, text, wide
-
+def read(path: Path, asked: Asked, fitted: bool = True) -> Table:
+    """Any file we know, by its ending; what cannot be fitted is refused in a sentence, unless it will not be."""
     if asked.duplicates not in DUPLICATES:
         raise ValueError(f"--duplicates must be one of {', '.join(DUPLICATES)}, got {asked.duplicates!r}.")
+    with given(path) as file:
+        table = checked(_read(file, asked), asked, fitted)
+    if str(path) == "-":
+        table = replace(table, guess=table.guess.replace(str(file), "standard input"), name="standard input")
+    return table
+
+
+def _read(path: Path, asked: Asked) -> Table:
+    from . import formats, text, wide
+
     endings = [ending.lower() for ending in path.suffixes]
     kind = next((ending for ending in reversed(endings) if ending not in (".gz", ".zip")), "")
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file.")
-    if kind in (".npz", ".npy", ".mtx"):
-        table = formats.read_array(path, kind, asked)
-    elif kind in (".parquet", ".pq"):
-        table = formats.read_parquet(path, asked)
-    elif asked.matrix:
-        table = wide.read_wide(path, asked)
-    else:
-        table = text.read_long(path, asked)
-    return checked(table, asked)
+    if kind in ARRAYS:
+        return formats.read_array(path, kind, asked)
+    if kind in (".parquet", ".pq"):
+        return formats.read_parquet(path, asked)
+    return wide.read_wide(path, asked) if asked.matrix else text.read_long(path, asked)
 
 
-def checked(table: Table, asked: Asked) -> Table:
+def checked(table: Table, asked: Asked, fitted: bool = True) -> Table:
     """Nothing twice, nothing empty, something to learn."""
     if not table.values.size:
         raise ValueError(f"{table.name}: no value is there at all; nothing can be learned from it.")
@@ -82,6 +85,8 @@ def checked(table: Table, asked: Asked) -> Table:
         raise ValueError(
             f"{table.name}: {table.locate(place)}: the value {table.values[place]} is not a finite number."
         )
+    if not fitted:
+        return table
     table = without_repeats(table, asked.duplicates)
     table = without_empty(table, asked.drop_empty)
     for labels, side in ((table.row_labels, "row"), (table.column_labels, "column")):

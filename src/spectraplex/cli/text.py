@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gc
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,20 @@ import numpy as np
 
 from ..arrays import Array
 from ..estimators.labels import Labels, objects
-from .layout import MISSING, Asked, Layout, chosen, is_number, laid_out, place_of, records, text_of, usual
+from .layout import (
+    MISSING,
+    UNCLOSED,
+    Asked,
+    Layout,
+    chosen,
+    is_number,
+    laid_out,
+    name_of,
+    place_of,
+    records,
+    text_of,
+    usual,
+)
 from .tables import Table
 
 _CHUNK = 1 << 16  # records at a time: few enough to stay in cache and memory, enough that the loop over them is nothing
@@ -44,7 +58,7 @@ def read_long(path: Path, asked: Asked) -> Table:
     else:
         told = ", ".join(f"{role}s from column {k + 1}" for role, k in zip(roles, where, strict=True))
     reading = {
-        **dict(zip(roles, names, strict=True)),
+        **{role: name_of(layout, place) for role, place in zip(roles, where, strict=True)},
         "delimiter": layout.delimiter,
         "header": layout.header,
         "encoding": asked.encoding,
@@ -127,8 +141,9 @@ def _fast(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int],
             if not np.isfinite(numbers).all() or "_" in "".join(values):
                 raise _Stumbled
             parts.append(numbers)
-    if "" in codes[0].places or "" in codes[1].places:
-        raise _Stumbled
+    for each in codes:
+        if "" in each.places or any("\0" in label for label in each.places):
+            raise _Stumbled
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -158,10 +173,9 @@ def _kept(
         while len(record) > width and not record[-1].strip():
             record.pop()  # a separator at the end of a line
         if len(record) != width:
-            raise ValueError(
-                f"{at}: {_columns(len(record))} where the first line has {width}: "
-                f"{layout.delimiter.join(record)[:60]!r}."
-            )
+            whole = layout.delimiter.join(record)
+            hint = UNCLOSED if "\n" in whole or "\r" in whole else ""
+            raise ValueError(f"{at}: {_columns(len(record))} where the first line has {width}: {whole[:60]!r}{hint}.")
         row, col, field = (record[k] for k in where)
         if field.strip().lower() in MISSING:
             if asked.drop_empty:
@@ -178,12 +192,14 @@ def _kept(
         for label, side in ((row, "row"), (col, "column")):
             if not label:
                 raise ValueError(f"{at}: the {side} label is empty; an observation needs one.")
+            if "\0" in label:
+                raise ValueError(f"{at}: the {side} label {label[:60]!r} has a zero byte in it; the file is damaged.")
         yield number, row, col, value
 
 
 def _hint(field: str, layout: Layout, place: int) -> str:
-    if is_number(field.replace(",", ".")):
-        return "; decimals need a point"
+    if is_number(re.sub(r"[,.'_\s]", "", field)):
+        return "; decimals need a point, and thousands no mark"
     return f" (column {layout.names[place]!r}; --value names another)"
 
 
@@ -194,14 +210,14 @@ def numbered(path: Path, asked: Asked, layout: Layout) -> Iterator[tuple[str, in
         try:
             for record in lines:
                 number, before = before + 1, lines.line_num  # a record may span lines; its first one counts
-                if not record:
+                if not record or (len(record) == 1 and not record[0].strip()):
                     continue
                 if header:
                     header = False
                     continue
                 yield name, number, record
         except csv.Error as error:
-            raise ValueError(f"{name} line {before + 1}: cannot be read ({error}).") from None
+            raise ValueError(f"{name} line {before + 1}: cannot be read ({error}){UNCLOSED}.") from None
 
 
 def _line(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], place: int) -> int:
@@ -234,6 +250,8 @@ def read_pairs(path: Path, asked: Asked, named: tuple[str, str]) -> tuple[list[s
             if not free:
                 raise ValueError(f"{name}: row and column labels are needed, and there is one column only.")
             where.append(free[0])
+    if where[0] == where[1]:
+        raise ValueError(f"{name}: --row and --column must name two different columns.")
     rows: list[str] = []
     cols: list[str] = []
     for _, number, record in numbered(path, asked, layout):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 
 import typer
 
+from .out import put_json, put_words
 from .talk import number, say
 
 
@@ -23,7 +23,7 @@ def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*args, **options)
         except KeyboardInterrupt:
-            say("Interrupted at once; no model was written.")
+            say("Interrupted at once; no result was written.")
             code = 130
         except BrokenPipeError:  # "| head" has seen enough; the interpreter must not stumble over it at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -35,8 +35,18 @@ def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
             say(told(error))
             code = 2
         except (ValueError, TypeError) as error:
-            say(str(error).removeprefix("MatrixCompletion: "))
+            say(str(error).removeprefix("MatrixCompletion: ").removeprefix("NuclearNormImputer: "))
             code = 2
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("SPECTRAPLEX_DEBUG"):
+                raise
+            say(
+                f"This should not have happened ({type(error).__name__}: {error}): it is a fault of spectraplex. "
+                "Please report it; with SPECTRAPLEX_DEBUG=1 in the environment it says where."
+            )
+            code = 3
         raise typer.Exit(code)
 
     return spoken
@@ -49,11 +59,17 @@ def told(error: OSError) -> str:
         "PermissionError": "may not be read or written by you",
         "IsADirectoryError": "is a folder",
         "NotADirectoryError": "is not a folder",
+        "FileExistsError": "is there already, and is not a folder",
     }.get(type(error).__name__)
     where = error.filename or error.filename2
     if words is None:
-        words = f"cannot be read or written: {error.strerror or error}"
+        words = f"cannot be read or written: {str(error.strerror or error).rstrip('.')}"
     return f"{where or 'A file'} {words}."
+
+
+def shown(name: str) -> str:
+    """The name of a file for a document: bytes that are no text by their numbers."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def summarised(done: Any, out: Path, as_json: bool) -> None:
@@ -62,7 +78,7 @@ def summarised(done: Any, out: Path, as_json: bool) -> None:
 
     facts = summary(done, out)
     if as_json:
-        write_json(facts)
+        put_json(facts)
     else:
         lines = [
             f"model        {out}" + (" (interrupted)" if done.status == "interrupted" else ""),
@@ -72,15 +88,14 @@ def summarised(done: Any, out: Path, as_json: bool) -> None:
         ]
         if facts["held_out_score"] is not None:
             lines.append(f"held out     {number(facts['held_out_score'])} on what was kept aside while choosing")
+        if facts["test"] is not None:
+            from .testing import words
+
+            lines.append(f"test         {words(facts['test'], number)}")
         lines.append(f"certificate  {facts['certificate']}")
         if facts["report"]:
             lines.append(f"report       {facts['report']}")
-        sys.stdout.write("\n".join(lines) + "\n")
+        put_words("\n".join(lines) + "\n")
     if done.status == "interrupted":
         say(f"Interrupted; `spectraplex resume {out}` goes on.")
         raise typer.Exit(130)
-
-
-def write_json(document: Any) -> None:
-    json.dump(document, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")

@@ -56,11 +56,11 @@ def choose(
         return Choice(1.0, _table([]), None)
     offset = recipe.offset(train)
     objective = recipe.objective(train, offset)
-    first = first_radius(objective)
+    first = first_tried(objective)
     if not first > 0:
         return Choice(1.0, _table([]), None)
     walk = _Walk(recipe, objective, valid, seed, observers, told, solver)
-    walk.go(_FIRST * first, _GROWTH)
+    walk.go(first, _GROWTH)
     if walk.best is walk.points[0] and not walk.ended:  # the first was the best: there may be a better one below
         walk.go(walk.best.radius / _GROWTH, 1.0 / _GROWTH, walk.best.solution.X)
     walk.refine()
@@ -82,6 +82,11 @@ def kept_aside(seen: Observations, share: float, seed: int) -> Array:
     return np.asarray(chosen[pair.reshape(-1)])
 
 
+def first_tried(objective: Intercepts | Implicit) -> float:
+    """Where the walk begins; zero where there is nothing to walk for. It depends on every value."""
+    return _FIRST * first_radius(objective)
+
+
 def first_radius(objective: Intercepts | Implicit) -> float:
     """The best multiple of the leading singular pair of the gradient at zero, alone: where something begins."""
     zero = zero_image(objective)
@@ -91,8 +96,10 @@ def first_radius(objective: Intercepts | Implicit) -> float:
         return 0.0
     asked: dict[str, Any] = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
     vector = leading(lifted.pull(slope), **asked).vectors[:, :1]
-    curve = objective.along(zero, lifted.measure(vector, np.ones(1), vector))
-    bend = curve.curvature(0.0)
+    ahead = lifted.measure(vector, np.ones(1), vector)
+    curve = objective.along(zero, ahead)
+    size = np.abs(plainly(objective).values).max() / max(float(np.abs(ahead).max(initial=0.0)), 1e-300)
+    bend = curve.curvature(1e-6 * size)  # close by, in the unit that the values are in
     return max(-curve.derivative(0.0), 0.0) / bend if bend > 0 else 0.0
 
 

@@ -25,6 +25,8 @@ from .progress import CallbackSupport, Told, with_callbacks
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
+_ENDS = {Status.STEP_LIMIT: "raise max_iter or tolerance", Status.INTERRUPTED: "it was interrupted"}
+
 
 class _EitherWay:
     """A method that makes an estimator with default settings when it is called on the class."""
@@ -82,6 +84,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
     observations_ : the data as fitted, in the order of the labels.
     range_ : least and largest observed value.
+    seed_ : what was drawn from ``random_state``: it says which observations were kept aside.
 
     Examples
     --------
@@ -202,7 +205,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         known: tuple[float, Rectangular] | None = None,
     ) -> MatrixCompletion:
         recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
-        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        parameters.refuse_size(seen.values)
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
         solver = getattr(self, "_solver", solve)
@@ -212,12 +216,12 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             if known is not None:
                 (radius, start), path = known, getattr(self, "path_", path)
             elif radius is None:
-                choice = choose(recipe, used, float(self.validation), self._seed, told.observers, told.scored, solver)
+                choice = choose(recipe, used, float(self.validation), self.seed_, told.observers, told.scored, solver)
                 radius, path, start = choice.radius, choice.path, choice.start
             self.offset_ = recipe.offset(used)
             objective = recipe.objective(used, self.offset_)
             stop = default_stop(objective, float(self.tolerance), int(self.max_iter))
-            asked: Any = dict(start=start, seed=self._seed, observers=told.observers, solver=solver)
+            asked: Any = dict(start=start, seed=self.seed_, observers=told.observers, solver=solver)
             found = solved(objective, radius, stop, **asked)
         self.radius_, self.path_, self.observations_ = radius, path, seen
         self.row_labels_, self.column_labels_ = labels
@@ -225,8 +229,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.row_scales_: Array = scales[0]
         self.column_scales_: Array = scales[1]
         self._keep(found, names)
-        if found.status in (Status.STEP_LIMIT, Status.INTERRUPTED):
-            ended = "raise max_iter or tolerance" if found.status is Status.STEP_LIMIT else "it was interrupted"
+        if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
+            ended = _ENDS.get(found.status, found.status.value.rstrip("."))
             warnings.warn(
                 f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
                 f"{self.n_iter_} steps; {ended}.",

@@ -16,25 +16,15 @@ from ..pathway import rank_of
 from ..stop import Status
 from ..threads import one_blas_thread
 from .asked import bounds, check, is_nan
-from .table import Model, Settings, fit
-
-try:  # scikit-learn ≥ 1.9
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # pragma: no cover
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing: this scikit-learn has no callbacks."""
-
-    def with_callbacks(method: Any) -> Any:
-        return method
-
+from .progress import CallbackSupport, Heard, with_callbacks
+from .table import Model, Settings, Watch, fit
 
 _FAR = 10.0  # standard deviations: an entry farther from its mean counts as that far, or it would rule all others
 _WIDE = 300  # columns above which a covariance of all of them costs more than it tells
 _PATH = ("n_neighbors", "noise", "radius", "score", "rank", "gap")
 
 
-class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
+class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
     """Fill the holes of a table by what its columns and its rows have in common.
 
     An entry is expected where the rows most like its own are (or at the mean of its column), and the rest is a matrix
@@ -120,7 +110,6 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Learn from a table with holes; ``y`` is not looked at."""
         check(self)
         table = self._table(X, reset=True)
-        context = self._begin(X)
         missing = np.isnan(table)
         empty = missing.all(axis=0)
         if empty.all() and not self.keep_empty_features:
@@ -138,12 +127,11 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self._holed = np.nonzero(missing.any(axis=0))[0]
         self._describe(table)
         self._limits = bounds(self, table)
-        self._learn(table, lambda: self._tell(context))
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        with Heard(self, X, y) as watch:
+            self._learn(table, watch)
         return self
 
-    def _learn(self, table: Array, observe: Any) -> None:
+    def _learn(self, table: Array, watch: Watch) -> None:
         predicted = np.zeros(table.shape)
         self._model: Model | None = None
         self.certificate_ = self.problem_ = self.solution_ = None
@@ -162,7 +150,7 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             )
             with one_blas_thread:
-                fitted = fit(self._standardized(table), settings, observe)
+                fitted = fit(self._standardized(table), settings, watch)
             if fitted.result.status not in (Status.GAP, Status.FLOOR):
                 warnings.warn(
                     f"{type(self).__name__}: {fitted.result.status.value} Here that is max_iter={self.max_iter} "
@@ -239,22 +227,6 @@ class NuclearNormImputer(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if not holes_are_nan:
             table[table == self.missing_values] = np.nan
         return np.asarray(table)
-
-    # ---------------------------------------------------------------------------------------------------- progress
-
-    def _begin(self, X: Any) -> Any:
-        if not hasattr(self, "_init_callback_context"):
-            return None
-        context = self._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=self, X=X)
-        return context
-
-    def _tell(self, context: Any) -> None:
-        """One task a solve, told when it is done."""
-        if context is not None:
-            task = context.subcontext(task_name="solve")
-            task.call_on_fit_task_begin(estimator=self)
-            task.call_on_fit_task_end(estimator=self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -154,13 +154,14 @@ def as_column(values: Any, owner: str, name: str) -> Array:
                 _present(held, owner, name)
             return objects(held)
     if array.dtype.kind == "f":
+        array = array.astype(np.float64)
         bad = ~np.isfinite(array)
         if bad.any():
             _missing(owner, name, int(np.argmax(bad)), array[bad][0])
         whole = array == np.floor(array)
         if whole.all() and np.abs(array).max(initial=0.0) <= _EXACT:
             return array.astype(np.int64)
-        return array.astype(np.float64)
+        return array
     if array.dtype.kind == "M":
         bad = np.isnat(array)
         if bad.any():

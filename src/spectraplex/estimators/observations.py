@@ -162,16 +162,20 @@ def matrix_entries(M: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
     if issparse(M):
         if len(M.shape) != 2:
             raise ValueError(f"{OWNER}: the matrix must have 2 dimensions, got shape {M.shape}.")
-        table = M.tocsr().copy()
+        if M.dtype.kind == "c":
+            raise TypeError(f"{OWNER}: the matrix must hold real numbers, got dtype {M.dtype}.")
+        table = M.tocoo(copy=True)  # not by rows: a matrix may have more of them than there is memory
         table.sum_duplicates()  # what a matrix in coordinates means by the same place twice
-        table = table.tocoo()
         values = numbers(OWNER, "the stored values", table.data, ndim=1)
         rows, cols = np.asarray(table.row, np.int64), np.asarray(table.col, np.int64)
     else:
         frame = as_frame(M)
         array = np.asarray(M if frame is None else frame.to_numpy())
         if array.dtype == object:
-            array = array.astype(np.float64)  # None becomes NaN
+            try:
+                array = array.astype(np.float64)  # None becomes NaN
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{OWNER}: the matrix must hold real numbers ({error}).") from None
         if array.dtype.kind not in "buif":
             raise TypeError(f"{OWNER}: the matrix must hold real numbers, got dtype {array.dtype}.")
         if array.ndim != 2:

@@ -15,6 +15,7 @@ from .labels import Labels, as_column, distinct
 from .observations import OWNER, Observations
 from .recipe import Recipe
 
+_LARGE = 1e50
 LOSSES = ("squared", "huber", "logistic")
 
 
@@ -106,6 +107,17 @@ def observed(
     column_values, cols = distinct(second)
     labels = (Labels(row_values), Labels(column_values))
     return Observations(rows, cols, y, weights, (len(labels[0]), len(labels[1]))), labels
+
+
+def refuse_size(values: Array) -> None:
+    """Refuse numbers whose squares are no numbers any more."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > _LARGE or 0.0 < largest < 1.0 / _LARGE:
+        what, how = ("large", "divide") if largest > 1.0 else ("small", "multiply")
+        raise ValueError(
+            f"{OWNER}: the largest of the values is {largest:.3g} in size, too {what} to be squared; {how} all of them "
+            "by one number."
+        )
 
 
 def checked_values(values: Array) -> Array:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
+from ..stop import Stop
 from ..trace import Record
+from .table import Tried, Watch
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -17,6 +20,18 @@ except ImportError:
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         return method
+
+
+def listeners(estimator: Any) -> tuple[Any, ...]:
+    """Observers of the solver that were hung on an estimator: the command line's progress is one."""
+    return tuple(getattr(estimator, "_observers", ()))
+
+
+def tell(estimator: Any, what: str, *facts: Any) -> None:
+    """Call those listeners that want to hear of this, by the name of their method."""
+    for listener in listeners(estimator):
+        if hasattr(listener, what):
+            getattr(listener, what)(*facts)
 
 
 class Told:
@@ -33,7 +48,7 @@ class Told:
             self.context.call_on_fit_task_begin(estimator=self.estimator)
             if getattr(self.estimator, "_skl_callbacks", None):
                 self.observers = (self.step,)
-        self.observers += tuple(getattr(self.estimator, "_observers", ()))
+        self.observers += listeners(self.estimator)
         return self
 
     def __exit__(self, kind: Any, *_: object) -> None:
@@ -47,7 +62,38 @@ class Told:
         return not inner.call_on_fit_task_end(estimator=self.estimator, metadata=facts)
 
     def scored(self, radius: float, score: float) -> None:
+        tell(self.estimator, "scored", f"radius {radius:.6g}", score)
         if self.context is not None and getattr(self.estimator, "_skl_callbacks", None):
             inner = self.context.subcontext(task_name=f"radius {radius:.6g}")
             inner.call_on_fit_task_begin(estimator=self.estimator)
             inner.call_on_fit_task_end(estimator=self.estimator, metadata={"radius": radius, "score": score})
+
+
+class Heard(Watch):
+    """Tells the callbacks of an imputer about every setting that was tried and the last solve, when they are done."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+        self.estimator, self.data = estimator, {"X": X, "y": y}
+        self.context: Any = None
+        self.observers = listeners(estimator)
+
+    def __enter__(self) -> Heard:
+        if hasattr(self.estimator, "_init_callback_context"):
+            self.context = self.estimator._init_callback_context(max_subtasks=None)
+            self.context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if self.context is not None and kind is None:
+            self.context.call_on_fit_task_end(estimator=self.estimator, **self.data)
+
+    def begin(self, what: str, stop: Stop, last: bool) -> None:
+        tell(self.estimator, "begin", what, stop, last)
+
+    def solved(self, tried: Tried | None) -> None:
+        if tried is not None:
+            tell(self.estimator, "scored", str(tried), tried.score)
+        if self.context is not None:
+            inner = self.context.subcontext(task_name="solve" if tried is None else str(tried))
+            inner.call_on_fit_task_begin(estimator=self.estimator)
+            inner.call_on_fit_task_end(estimator=self.estimator, metadata=None if tried is None else asdict(tried))

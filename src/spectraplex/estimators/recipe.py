@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, inner
+from .. import judge
+from ..arrays import EPS, Array, inner
 from ..certificate import Certificate
 from ..domains import NuclearBall
 from ..factors import Rectangular
@@ -27,6 +28,8 @@ from .observations import Observations
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
 _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
 _WIDEST = 64  # and never with more than this
+_ROUNDED = 1e-6  # share of the sum of squares below which a value has lost digits that a verification looks at
+_UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
 
 
@@ -127,7 +130,10 @@ def solved(
     certify: bool = True,
     solver: Solver = solve,
 ) -> Solution:
-    """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition."""
+    """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition.
+
+    What is certified can be verified from the factors alone.
+    """
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     result = solver(problem, method=first_method(objective, cold=certify and start is None), **asked)
@@ -143,6 +149,9 @@ def solved(
         lower_bound=bound - 1e-9 * abs(found.value) if np.isfinite(bound) else bound,
         factors=factors_fingerprint(X),
     )
+    if certify and result.status not in _UNSURE and not _verifiable(certificate, objective):
+        # of these very factors, with a random start that had no part in finding them
+        certificate = judge.certify(problem, X, seed=int(certificate.factors[:15], 16))
     total = float(X.s.sum())
     multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
     steps = sum(record.kind != "start" for record in result.trace)
@@ -158,6 +167,23 @@ def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
     return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST))) if cold else Hybrid()
 
 
+def _verifiable(certificate: Certificate, objective: Intercepts | Implicit) -> bool:
+    """Whether the bound follows from the factors' own slope, and the value is known to all the digits verified.
+
+    A bound may be that of an earlier point. And a fit that leaves next to nothing of its values has only rounding left.
+    """
+    if certificate.dual != "slope" or certificate.kind == "none":
+        return False
+    return certificate.value > _ROUNDED * _squares(objective)
+
+
+def _squares(objective: Intercepts | Implicit) -> float:
+    """The size of the values, as a squared loss sees it."""
+    inside = plainly(objective)
+    weights = 1.0 if inside.weights is None else inside.weights
+    return float(np.sum(weights * inside.values**2))
+
+
 def as_rectangular(result: Result) -> Rectangular:
     assert isinstance(result.X, Rectangular)
     return result.X
@@ -166,7 +192,9 @@ def as_rectangular(result: Result) -> Rectangular:
 def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
     """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts."""
     zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
-    return Stop(relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, 1e-12), max_steps=max_iter)
+    return Stop(
+        relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, EPS * _squares(objective)), max_steps=max_iter
+    )
 
 
 def plainly(objective: Intercepts | Implicit) -> Intercepts:

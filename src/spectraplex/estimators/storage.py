@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .observations import OWNER, Observations
 
 _FORMAT = 1
 _ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
-_NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_", "status_")
+_NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_", "status_", "seed_")
 
 
 class Stored:
@@ -79,12 +80,44 @@ class Stored:
             model.certificate_ = Certificate(
                 **{name: restored(value) for name, value in document["certificate"].items()}
             )
-        except (KeyError, TypeError, ValueError) as error:
+            _fit_together(model)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(f"{OWNER}: the stored model is damaged (missing or unknown entry: {error}).") from error
         model.n_features_in_ = 2
         if document.get("feature_names"):
             model.feature_names_in_ = np.array(document["feature_names"], object)
         return model
+
+
+def _fit_together(model: Any) -> None:
+    """Refuse arrays and numbers that no fit could have left; whoever answers from them trusts."""
+    m, n, rank = len(model.row_labels_), len(model.column_labels_), model.s_.size
+    shapes = {
+        **{"s_": (rank,), "V_": (n, rank), "profiles_": (m, rank), "U_": (model.U_.shape[0], rank)},
+        **{"row_intercepts_": (m,), "column_intercepts_": (n,), "row_scales_": (m,), "column_scales_": (n,)},
+    }
+    for name, shape in shapes.items():
+        array = getattr(model, name)
+        if array.dtype.kind != "f" or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} does not fit")
+    if len(model.shape_) != 2 or model.U_.shape[0] not in (model.shape_[0], model.shape_[0] + n):
+        raise ValueError("the shape does not fit")
+    for name in _NUMBERS:
+        value = getattr(model, name)
+        if not (isinstance(value, str) if name == "status_" else isinstance(value, int | float) and isfinite(value)):
+            raise ValueError(f"{name} is {value!r}")
+    seen: Observations = model.observations_
+    for codes, count in ((seen.rows, m), (seen.cols, n)):
+        if (
+            codes.dtype.kind not in "iu"
+            or codes.shape != seen.values.shape
+            or not ((codes >= 0) & (codes < count)).all()
+        ):
+            raise ValueError("the observations do not fit")
+    if seen.values.dtype.kind != "f" or not np.isfinite(seen.values).all():
+        raise ValueError("the observed values do not fit")
+    if not set(model.path_) >= {"radius", "score", "value", "rank", "n_iter"}:
+        raise ValueError("the path is not whole")
 
 
 def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:

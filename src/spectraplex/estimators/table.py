@@ -10,9 +10,7 @@ nothing of scikit-learn, this room gets arrays that were checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,8 +21,8 @@ from ..objectives.completion import Completion
 from ..pathway import rank_of
 from ..problem import Problem
 from ..result import Result
-from ..solve import solve
-from ..stop import Stop
+from ..solve import Observer, solve
+from ..stop import Status, Stop
 from .in_metric import InMetric
 from .moments import Moments, Neighbours, fold_in, learn, some
 
@@ -60,6 +58,21 @@ class Tried:
     score: float
     rank: int
     gap: float
+
+    def __str__(self) -> str:
+        return _named(self.neighbours, self.radius)
+
+
+class Watch:
+    """Who is told how it goes; this one tells nobody."""
+
+    observers: tuple[Observer, ...] = ()  # of every step of every solve
+
+    def begin(self, what: str, stop: Stop, last: bool) -> None:
+        """A solve begins."""
+
+    def solved(self, tried: Tried | None) -> None:
+        """A point of the path is done, or (None) the last solve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,22 +113,24 @@ class Fitted:
     path: tuple[Tried, ...]
 
 
-def fit(table: Array, settings: Settings, observe: Callable[[], Any] = lambda: None) -> Fitted:
-    """Choose what is left open, then solve once on everything; ``observe`` is called after every solve."""
+def fit(table: Array, settings: Settings, watch: Watch | None = None) -> Fitted:
+    """Choose what is left open, then solve once on everything."""
+    watch = Watch() if watch is None else watch
     # a stream of its own: holes made by default_rng(seed).random(shape) would otherwise be the very entries to hide
     rng = np.random.default_rng([settings.seed, 6])
     path: tuple[Tried, ...] = ()
     noise, neighbours = 1.0, settings.neighbours
     if settings.radius is None or neighbours is None:
-        path = _choose(table, settings, rng, observe)
+        path = _choose(table, settings, rng, watch)
         best = min(path, key=lambda tried: tried.score, default=None)  # none where too little is observed to hide any
         noise = 1.0 if best is None else best.noise
         neighbours = (neighbours or 0) if best is None else best.neighbours
     first = _first(table, settings.learned, rng)
     stage = _stage(table, first, neighbours, rng)
     problem, start = _problem(table, stage, noise, settings.radius)
-    result = _solve(problem, start, settings.tol, settings)
-    observe()
+    what = f"filling with {_named(neighbours, size_of(problem.domain))}"
+    result = _solve(problem, start, settings.tol, settings, watch, what, last=True)
+    watch.solved(None)
     Z, factor = _parts(result, problem, stage.root)
     model = Model(stage.near, stage.mean, factor)
     return Fitted(model, stage.base + Z, problem, result, size_of(problem.domain), neighbours, path)
@@ -161,12 +176,28 @@ def _problem(table: Array, stage: Stage, noise: float, radius: float | None) -> 
     return problem, start if kept.any() else None
 
 
-def _solve(problem: Problem, start: Rectangular | None, tol: float, settings: Settings) -> Result:
+def _solve(
+    problem: Problem,
+    start: Rectangular | None,
+    tol: float,
+    settings: Settings,
+    watch: Watch,
+    what: str,
+    last: bool = False,
+) -> Result:
     """To a gap that keeps the fitted entries within ``tol`` of the minimiser's, in mean square: ½‖z − z*‖² ≤ gap."""
     objective = problem.objective
     count = getattr(objective, "completion", objective).values.size
     stop = Stop(gap=0.5 * tol**2 * count, max_steps=settings.max_steps)
-    return solve(problem, stop=stop, start=start, seed=settings.seed)
+    watch.begin(what, stop, last)
+    result = solve(problem, stop=stop, start=start, seed=settings.seed, observers=watch.observers)
+    if result.status is Status.INTERRUPTED:  # Ctrl-C is for all of it, not for this one
+        raise KeyboardInterrupt
+    return result
+
+
+def _named(neighbours: int, radius: float) -> str:
+    return f"{neighbours} neighbour{'s' if neighbours != 1 else ''}, radius {radius:.4g}"
 
 
 def _parts(result: Result, problem: Problem, root: Array | None) -> tuple[Array, Array]:
@@ -184,9 +215,7 @@ def _parts(result: Result, problem: Problem, root: Array | None) -> tuple[Array,
 # ------------------------------------------------------------------------------------------------------ the choice
 
 
-def _choose(
-    table: Array, settings: Settings, rng: np.random.Generator, observe: Callable[[], Any]
-) -> tuple[Tried, ...]:
+def _choose(table: Array, settings: Settings, rng: np.random.Generator, watch: Watch) -> tuple[Tried, ...]:
     """Hide some observed entries, walk the path without them, see how well they are predicted; a few times if few."""
     table = table[some(len(table), rng, max(200, _ENTRIES // table.shape[1]))]
     observed = int((~np.isnan(table)).sum())
@@ -209,8 +238,8 @@ def _choose(
             near = [here] if settings.radius is not None else [here, here + 1, here - 1]
             for place in near:
                 if 0 <= place < len(NOISES) and place not in found:
-                    found[place] = _try(table, parts, stages, count, NOISES[place], settings)
-                    observe()
+                    found[place] = _try(table, parts, stages, count, NOISES[place], settings, watch)
+                    watch.solved(found[place])
             best = min(found, key=lambda place: found[place].score)
             if best == here:
                 break
@@ -227,12 +256,21 @@ class _Part:
     hidden: Array
 
 
-def _try(table: Array, parts: list[_Part], stages: list[Stage], count: int, noise: float, settings: Settings) -> Tried:
+def _try(
+    table: Array,
+    parts: list[_Part],
+    stages: list[Stage],
+    count: int,
+    noise: float,
+    settings: Settings,
+    watch: Watch,
+) -> Tried:
     """One point of the path, on every split."""
     squares, radii, gaps, rank = [], [], [], 0
     for part, stage in zip(parts, stages, strict=True):
         problem, start = _problem(part.seen, stage, noise, settings.radius)
-        result = _solve(problem, start, max(_COARSE, settings.tol), settings)
+        what = f"trying {_named(count, size_of(problem.domain))}"
+        result = _solve(problem, start, max(_COARSE, settings.tol), settings, watch, what)
         Z, _ = _parts(result, problem, stage.root)
         squares.append((stage.base + Z - table)[part.hidden] ** 2)
         radii.append(size_of(problem.domain))

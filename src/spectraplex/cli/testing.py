@@ -1,0 +1,81 @@
+"""complete --test: how good predictions are on values that were kept from the fit, beside simple baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..estimators import MatrixCompletion
+from ..estimators.labels import Labels, as_column, objects
+from . import tables
+from .layout import Asked
+from .words import shown
+
+_OWNER = "--test"
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Values kept from the fit, with labels as the fitted table has them."""
+
+    file: Path
+    rows: Array
+    cols: Array
+    values: Array
+    mark: str
+
+    @property
+    def pairs(self) -> Array:
+        return np.column_stack([self.rows, self.cols])
+
+
+def read(file: Path, asked: Asked, table: tables.Table) -> Held:
+    """A file like the one that is fitted; before the fit, so that what is wrong with it is told at once."""
+    found = tables.read(file, asked.over(table.reading), fitted=False)
+    rows = _as_known(table.row_labels, found.row_labels, file, "row")[found.rows]
+    cols = _as_known(table.column_labels, found.column_labels, file, "column")[found.cols]
+    return Held(file, rows, cols, found.values, found.mark)
+
+
+def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
+    """The labels as the fitted table has them: there, "7" from a text file may be the number 7."""
+    asked = labels.values.tolist()
+    places, held = tables.codes_of(known, asked), known.values.tolist()
+    same = objects([held[place] if place >= 0 else label for place, label in zip(places, asked, strict=True)])
+    try:
+        known.codes(as_column(same, _OWNER, f"{side} labels"), _OWNER, f"{side} labels")
+    except ValueError as error:
+        raise ValueError(f"{file}: {str(error).removeprefix(f'{_OWNER}: ')}") from None
+    return same
+
+
+def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
+    """The model's error and those of the baselines, for people and for model.json."""
+    from .. import report_judge
+    from ..estimators import parameters
+
+    biases = report_judge.Biases.of(parameters.recipe_of(model), report_judge.as_used(model))
+    found = report_judge.judged(model, (held.pairs, held.values), biases)
+    measure = found.measures[0]
+    return {
+        "file": shown(held.file.name),
+        "fingerprint": held.mark,
+        "observations": found.count,
+        "unseen": found.unseen,
+        "fitted_too": found.fitted,
+        "measure": measure,
+        "error": found.ours,
+        "baselines": {each.name: each.errors[0] for each in found.others},
+        "others": dict(zip(found.measures[1:], found.lines[-1].errors[1:], strict=True)),
+    }
+
+
+def words(facts: dict[str, Any], number: Any) -> str:
+    """One line."""
+    beside = ", ".join(f"{name.lower()} {number(error)}" for name, error in facts["baselines"].items())
+    count = f"{facts['observations']:,} value{'s' if facts['observations'] != 1 else ''}"
+    return f"{facts['measure']} {number(facts['error'])} on {count} of {facts['file']} ({beside})"
