@@ -14,7 +14,7 @@ from spectraplex.estimators import MatrixCompletion
 
 from .ratings import error, fitted, memory, tuned, verdict
 
-GRID = {"implicit": [0.0, 0.2, 0.4]}
+GRID = {"implicit": [0.0, 0.2, 0.4, 0.6]}
 
 
 def split(table: datasets.Ratings) -> tuple[Any, Any]:

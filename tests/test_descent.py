@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import dense
 import spectraplex as sx
+from problems import PROBLEMS
 from spectraplex.methods.descent import descend, inverse_curvature
 from spectraplex.methods.partial import project_leading
 from spectraplex.operators import Dense
@@ -354,3 +355,16 @@ def test_a_run_from_given_factors_draws_its_own_random_starts():
     finally:
         module.Certifier = original
     assert drawn[0] != drawn[1] == drawn[2]
+
+
+@pytest.mark.parametrize("wrong", [dict(block=0), dict(block=2.0), dict(block=True), dict(share=0), dict(share=1.0)])
+def test_a_hybrid_refuses_settings_that_mean_nothing(wrong):
+    with pytest.raises(ValueError, match=f"Hybrid: {next(iter(wrong))} must be"):
+        sx.Hybrid(**wrong)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.3, 0.9])
+def test_rough_eigenvectors_lead_to_the_same_optimum(share):
+    known = PROBLEMS["ball, logistic"](np.random.default_rng(2))
+    result = sx.solve(known.problem, sx.Hybrid(share=share), sx.Stop(max_steps=60))
+    assert result.value - known.optimum <= 1e-8 * known.problem.lifted.smoothness

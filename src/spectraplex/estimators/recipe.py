@@ -27,7 +27,8 @@ from .observations import Observations
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
 _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
-_WIDEST = 64  # and never with more than this
+_WIDEST = 64  # and never with more than this;
+_ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
 _ROUNDED = 1e-6  # share of the sum of squares below which a value has lost digits that a verification looks at
 _UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
@@ -164,7 +165,9 @@ def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
 
     A walk begins where the rank is small, and what it starts from later has most of the directions already.
     """
-    return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST))) if cold else Hybrid()
+    if not cold:
+        return Hybrid()
+    return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST)), share=_ROUGH)
 
 
 def _verifiable(certificate: Certificate, objective: Intercepts | Implicit) -> bool:

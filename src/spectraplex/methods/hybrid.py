@@ -69,15 +69,20 @@ class Hybrid:
     Parameters
     ----------
     block : eigenvectors asked for at the first escape; later as many as were worth taking, and some more.
+    share : how exact those of an escape are, as a share of what the leading one promises to gain. Any below one keeps
+        the guarantee; a larger one saves products where a rough answer will do.
     """
 
     block: int = 4
+    share: float = 0.03
     Memory: ClassVar[type] = HybridMemory
     zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
     def __post_init__(self) -> None:
         if isinstance(self.block, bool) or not isinstance(self.block, int) or self.block < 1:
             raise ValueError(f"Hybrid: block must be a positive whole number, got {self.block!r}.")
+        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0.0 < self.share < 1.0:
+            raise ValueError(f"Hybrid: share must be a number between 0 and 1, got {self.share!r}.")
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         mode = "project" if getattr(problem.objective, "condition", np.inf) <= _WELL else "factor"
@@ -150,7 +155,7 @@ class Hybrid:
         found = leading(
             descent,
             min(2, problem.domain.dimension),
-            accuracy=lambda top: 0.03 * max(top - here, 0.0),
+            accuracy=lambda top: self.share * max(top - here, 0.0),
             start=np.concatenate([memory.guess, point.atoms.vectors], axis=1),
             rng=rng,
             max_products=100.0 + len(point.atoms),
