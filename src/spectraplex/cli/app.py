@@ -119,7 +119,7 @@ def complete(
         flags.pop(name)
     job = fitting.Job(file, out, settings.merged(config, flags), force, quiet, _typed())
     done = fitting.complete(job)
-    summarised(done, out, json)
+    summarised(done, json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -136,8 +136,8 @@ def resume(
     from . import fitting
     from .words import summarised
 
-    done, out = fitting.resume(model, data, quiet, _typed())
-    summarised(done, out, json)
+    done = fitting.resume(model, data, quiet, _typed())
+    summarised(done, json)
 
 
 @app.command(epilog=EXIT_CODES)

@@ -270,6 +270,16 @@ def _listed(layout: Layout) -> str:
     return ", ".join(repr(word) for word in layout.names[:40]) + (", …" if len(layout.names) > 40 else "")
 
 
+_ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")
+#: What to do about such.
+ALMOST = "; decimals need a point, and thousands no mark"
+
+
+def almost_number(field: str) -> bool:
+    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
+    return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None
+
+
 def is_number(field: str) -> bool:
     try:
         float(field)
