@@ -240,6 +240,9 @@ def certify(
     column: Column = None,
     value: Value = None,
     matrix: Matrix = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     duplicates: Duplicates = None,
     gap: Annotated[float | None, typer.Option(help="Say no above this share of the value; else the tolerance.")] = None,
     quiet: Quiet = False,
@@ -248,7 +251,8 @@ def certify(
     """How far the model can be from the best there is for the data of a file, worked out afresh; 1 if too far."""
     from . import checks
 
-    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates)
+    text = {"delimiter": delimiter, "header": header, "encoding": encoding}
+    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
     if not checks.certify(model, file, asked, gap, quiet, json):
         raise typer.Exit(1)
 
@@ -264,6 +268,9 @@ def verify(
     column: Column = None,
     value: Value = None,
     matrix: Matrix = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     duplicates: Duplicates = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -271,7 +278,8 @@ def verify(
     """Check the certificate that is written in a model against the data; 1 if it does not hold."""
     from . import checks
 
-    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates)
+    text = {"delimiter": delimiter, "header": header, "encoding": encoding}
+    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
     if not checks.verify(model, file, asked, quiet, json):
         raise typer.Exit(1)
 

@@ -162,7 +162,7 @@ def laid_out(path: Path, asked: Asked) -> tuple[str, Layout]:
 def _records(lines: Sequence[str], layout: Layout) -> list[tuple[str, ...]]:
     """The records of the first lines; not the last one where these end within quotes."""
     found = [tuple(fields) for fields in records(io.StringIO("".join(lines), newline=""), layout)]
-    cut = len(found) > 1 and "\n" in "".join(found[-1][-1:])
+    cut = len(found) > 1 and any(end in "".join(found[-1][-1:]) for end in "\r\n")
     return found[:-1] if cut else found
 
 

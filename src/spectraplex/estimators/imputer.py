@@ -227,6 +227,8 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
 
     def _table(self, X: Any, reset: bool) -> Array:
         holes_are_nan = is_nan(self.missing_values)
+        if np.ma.isMaskedArray(X):  # a mask is another way to say what is missing; NumPy would drop it
+            X = np.ma.filled(X.astype(np.float64), self.missing_values)
         finite = "allow-nan" if holes_are_nan else True
         table = validate_data(self, X, reset=reset, dtype=np.float64, order="C", copy=True, ensure_all_finite=finite)
         if not holes_are_nan:
