@@ -215,7 +215,7 @@ def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -
     finally:
         del model._solver, model._observers
     for each in heard:
-        if not kept.interrupted:
+        if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))
 
 

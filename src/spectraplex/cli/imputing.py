@@ -100,7 +100,8 @@ def _fitted(values: Array, asked: dict[str, Any], quiet: bool) -> tuple[NuclearN
             model.fit(values)
         finally:
             del model._observers
-    return model, [str(each.message).removeprefix("NuclearNormImputer: ") for each in told]
+    heard = [each for each in told if not issubclass(each.category, RuntimeWarning)]  # NumPy's own are no sentences
+    return model, [str(each.message).removeprefix("NuclearNormImputer: ") for each in heard]
 
 
 def refuse_out(out: Path | None, file: Path) -> None:

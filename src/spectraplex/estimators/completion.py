@@ -25,7 +25,11 @@ from .progress import CallbackSupport, Told, with_callbacks
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
-_ENDS = {Status.STEP_LIMIT: "raise max_iter or tolerance", Status.INTERRUPTED: "it was interrupted"}
+_ENDS = {
+    Status.STEP_LIMIT: "raise max_iter or tolerance",
+    Status.INTERRUPTED: "it was interrupted",
+    Status.NOT_FINITE: "numbers overflowed, so the radius (or implicit) is too large for these values",
+}
 
 
 class _EitherWay:
