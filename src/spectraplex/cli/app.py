@@ -30,8 +30,8 @@ from .words import sentences
 
 EXIT_CODES = (
     "Exit codes: 0 all is well; 1 verify or certify says no, or a claim of `reproduce check` is missed; 2 bad input, "
-    "or something could not be written; 130 interrupted by Ctrl-C. Results go to standard output, talk to standard "
-    "error."
+    "or something could not be written; 3 a fault of spectraplex; 130 interrupted by Ctrl-C. Results go to standard "
+    "output, talk to standard error."
 )
 
 app = typer.Typer(

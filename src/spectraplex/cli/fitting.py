@@ -87,6 +87,8 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{folder}: checkpoint.json is damaged (missing or unknown entry: {error}).") from None
     store.refuse_folder(out, job.force)
+    if not job.file.exists():
+        raise ValueError(f"{job.file} does not exist any more; --data FILE says where the data are now.")
     return _fit(job, mark)
 
 
