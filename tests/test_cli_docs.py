@@ -47,7 +47,7 @@ def test_the_page(tmp_path, monkeypatch):
                 printed = done.stdout
     assert commands >= {"complete", "predict", "recommend", "impute", "certify", "verify", "info", "methods"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("films", "films.csv", "full.csv", "pairs.csv", "plants", "plants.csv", "settings.toml"),
+        *("films", "films.csv", "full.csv", "later.csv", "pairs.csv", "plants", "plants.csv", "settings.toml"),
     ]
 
 

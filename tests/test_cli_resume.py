@@ -176,6 +176,10 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path, monkeypatch):
     folder = journal.folder_of(out)
     again = CliRunner().invoke(app, ["complete", str(data), "-o", str(out), "--no-report"])
     assert again.exit_code == 2 and "unfinished run" in again.stderr and folder.is_dir()
+    moved = data.rename(tmp_path / "moved.csv")
+    gone = CliRunner().invoke(app, ["resume", str(out)])
+    assert gone.exit_code == 2 and "--data FILE says where the data are now" in gone.stderr
+    moved.unlink()
     write(data, 30, 20, 300, seed=1)
     other = CliRunner().invoke(app, ["resume", str(out)])
     assert other.exit_code == 2 and "not the data that the checkpoint is of" in other.stderr

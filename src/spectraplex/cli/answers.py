@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..estimators import serving
 from . import store
-from .given import given
+from .given import given, name_of
 from .layout import Asked
 from .out import csv_text, put, put_json, put_words
 from .tables import as_text, codes_of
@@ -37,7 +37,7 @@ def predict(folder: Path, pairs: Path, out: Path | None, asked: Asked, quiet: bo
 def _pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
     with given(pairs, "a CSV, TSV or Parquet file with pairs of labels", arrays=False) as file:
         first, second, told = _read_pairs(file, asked, stored)
-    return first, second, told.replace(str(file), "standard input" if str(pairs) == "-" else str(pairs))
+    return first, second, told.replace(str(file), name_of(pairs))
 
 
 def _read_pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:

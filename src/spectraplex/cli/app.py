@@ -30,8 +30,8 @@ from .words import sentences
 
 EXIT_CODES = (
     "Exit codes: 0 all is well; 1 verify or certify says no, or a claim of `reproduce check` is missed; 2 bad input, "
-    "or something could not be written; 130 interrupted by Ctrl-C. Results go to standard output, talk to standard "
-    "error."
+    "or something could not be written; 3 a fault of spectraplex; 130 interrupted by Ctrl-C. Results go to standard "
+    "output, talk to standard error."
 )
 
 app = typer.Typer(
@@ -119,7 +119,7 @@ def complete(
         flags.pop(name)
     job = fitting.Job(file, out, settings.merged(config, flags), force, quiet, _typed())
     done = fitting.complete(job)
-    summarised(done, out, json)
+    summarised(done, json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -136,8 +136,8 @@ def resume(
     from . import fitting
     from .words import summarised
 
-    done, out = fitting.resume(model, data, quiet, _typed())
-    summarised(done, out, json)
+    done = fitting.resume(model, data, quiet, _typed())
+    summarised(done, json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -240,6 +240,9 @@ def certify(
     column: Column = None,
     value: Value = None,
     matrix: Matrix = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     duplicates: Duplicates = None,
     gap: Annotated[float | None, typer.Option(help="Say no above this share of the value; else the tolerance.")] = None,
     quiet: Quiet = False,
@@ -248,7 +251,8 @@ def certify(
     """How far the model can be from the best there is for the data of a file, worked out afresh; 1 if too far."""
     from . import checks
 
-    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates)
+    text = {"delimiter": delimiter, "header": header, "encoding": encoding}
+    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
     if not checks.certify(model, file, asked, gap, quiet, json):
         raise typer.Exit(1)
 
@@ -264,6 +268,9 @@ def verify(
     column: Column = None,
     value: Value = None,
     matrix: Matrix = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     duplicates: Duplicates = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -271,7 +278,8 @@ def verify(
     """Check the certificate that is written in a model against the data; 1 if it does not hold."""
     from . import checks
 
-    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates)
+    text = {"delimiter": delimiter, "header": header, "encoding": encoding}
+    asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
     if not checks.verify(model, file, asked, quiet, json):
         raise typer.Exit(1)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import itertools
 import math
 import shutil
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,7 @@ class Done:
     status: str
     report: bool
     seconds: dict[str, float]
+    out: Path
     test: dict[str, Any] | None = None
 
 
@@ -62,11 +65,12 @@ def complete(job: Job) -> Done:
                 f"{left} holds an unfinished run; `spectraplex resume {job.out}` goes on with it, --force starts anew."
             )
         journal.read(left)  # only what is a checkpoint is ever removed
-        shutil.rmtree(left)
+        with journal.alone(left):
+            shutil.rmtree(left)
     return _fit(job)
 
 
-def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]) -> tuple[Done, Path]:
+def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]) -> Done:
     """Go on with a run that was killed or interrupted."""
     folder = journal.folder_of(given) if not (given / "checkpoint.json").is_file() else given
     if not folder.exists():
@@ -83,7 +87,9 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{folder}: checkpoint.json is damaged (missing or unknown entry: {error}).") from None
     store.refuse_folder(out, job.force)
-    return _fit(job, mark), out
+    if not job.file.exists():
+        raise ValueError(f"{job.file} does not exist any more; --data FILE says where the data are now.")
+    return _fit(job, mark)
 
 
 def _fit(job: Job, mark: str | None = None) -> Done:
@@ -117,11 +123,30 @@ def _fit(job: Job, mark: str | None = None) -> Done:
         status = "interrupted" if kept.interrupted else "finished"
         began = time.perf_counter()
         test = None if held is None else _judged(job, model, held)
-        report = _write(job, model, table, status, seconds, held, test)
+        report = None
+        while report is None:
+            job = _elsewhere(job)
+            try:
+                report = _write(job, model, table, status, seconds, held, test)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise  # else somebody was there first, a moment ago
         seconds["writing"] = time.perf_counter() - began
         if status == "finished":
             shutil.rmtree(kept.folder, ignore_errors=True)
-    return Done(model, table, status, report, seconds, test)
+    return Done(model, table, status, report, seconds, job.out, test)
+
+
+def _elsewhere(job: Job) -> Job:
+    """A place for a model that was computed: beside the one wished for, if something came to be there meanwhile."""
+    try:
+        store.refuse_folder(job.out, job.force)
+    except ValueError:
+        places = (job.out.with_name(f"{job.out.name}-{number}") for number in itertools.count(2))
+        free = next(place for place in places if not place.exists())
+        say(f"{job.out} was written by somebody else meanwhile; this model is {free}.")
+        return replace(job, out=free)
+    return job
 
 
 def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
@@ -136,21 +161,24 @@ def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
 @contextmanager
 def _checkpoint(kept: Journal, job: Job) -> Iterator[None]:
     """The checkpoint while a run is under way: it stays where that has an end other than the one wished for."""
-    fresh = not kept.folder.exists()
-    try:
-        if kept.every is not None:
-            journal.begin(kept.folder, kept.document)
-        yield
-    except KeyboardInterrupt:
-        if kept.folder.exists():
-            say(f"`spectraplex resume {job.out}` goes on from the last checkpoint.")
-        raise
-    except (ValueError, TypeError, OSError):
-        if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
-            shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
-        elif kept.folder.exists():
-            say(f"What was solved is kept: `spectraplex resume {job.out}` goes on from the last checkpoint.")
-        raise
+    fresh = not kept.folder.exists() or journal.abandoned(kept.folder)
+    with ExitStack() as claims:
+        if kept.every is not None or not fresh:
+            claims.enter_context(journal.alone(kept.folder))
+        try:
+            if kept.every is not None:
+                journal.begin(kept.folder, kept.document)
+            yield
+        except KeyboardInterrupt:
+            if kept.folder.exists():
+                say(f"`spectraplex resume {job.out}` goes on from the last checkpoint.")
+            raise
+        except (ValueError, TypeError, OSError):
+            if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
+                shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
+            elif kept.folder.exists():
+                say(f"What was solved is kept: `spectraplex resume {job.out}` goes on from the last checkpoint.")
+            raise
 
 
 def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
@@ -189,7 +217,7 @@ def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -
     finally:
         del model._solver, model._observers
     for each in heard:
-        if not kept.interrupted:
+        if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))
 
 

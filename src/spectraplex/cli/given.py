@@ -16,6 +16,11 @@ _PACKED = (".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz", ".lz4")
 _OTHER = (".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".h5", ".hdf5", ".rds", ".sav", ".dta")
 
 
+def name_of(path: Path) -> str:
+    """As messages say it."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
 @contextmanager
 def given(path: Path, readable: str = READABLE, arrays: bool = True) -> Iterator[Path]:
     """A path that can be read twice: a table's layout is guessed from its beginning, and then it is read.
@@ -32,7 +37,6 @@ def given(path: Path, readable: str = READABLE, arrays: bool = True) -> Iterator
     if str(path) != "-" and (path.is_file() or not path.exists()):
         yield path
         return
-    name = "standard input" if str(path) == "-" else str(path)
     with tempfile.TemporaryDirectory() as room:
         laid = Path(room) / ("data" if str(path) == "-" else path.name)
         with laid.open("wb") as out:
@@ -44,4 +48,4 @@ def given(path: Path, readable: str = READABLE, arrays: bool = True) -> Iterator
         try:
             yield laid
         except ValueError as error:
-            raise ValueError(str(error).replace(str(laid), name)) from None
+            raise ValueError(str(error).replace(str(laid), name_of(path))) from None

@@ -15,7 +15,7 @@ from ..estimators import NuclearNormImputer
 from ..stop import Stop
 from . import settings, store
 from .given import given
-from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
+from .layout import ALMOST, MISSING, Asked, Layout, almost_number, is_number, laid_out, place_of
 from .out import csv_text, put, put_json
 from .talk import Progress, number, say
 from .text import numbered
@@ -76,6 +76,9 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
     if as_json:
         put_json(facts | {"out": str(out), "seconds": seconds})
     if not quiet:
+        left = [word for k, word in enumerate(sheet.names) if k not in sheet.numeric]
+        if left:
+            say(f"Left as they are, being no numbers: {', '.join(map(repr, left[:10]))}{', …' * (len(left) > 10)}.")
         for each in told:
             say(each)
         say(
@@ -97,7 +100,8 @@ def _fitted(values: Array, asked: dict[str, Any], quiet: bool) -> tuple[NuclearN
             model.fit(values)
         finally:
             del model._observers
-    return model, [str(each.message).removeprefix("NuclearNormImputer: ") for each in told]
+    heard = [each for each in told if not issubclass(each.category, RuntimeWarning)]  # NumPy's own are no sentences
+    return model, [str(each.message).removeprefix("NuclearNormImputer: ") for each in heard]
 
 
 def refuse_out(out: Path | None, file: Path) -> None:
@@ -131,12 +135,13 @@ def read_sheet(path: Path, asked: Asked) -> Sheet:
         cells = [record[k] for record in fields]
         missing = [cell.strip().lower() in MISSING for cell in cells]
         words = [place for place, cell in enumerate(cells) if not missing[place] and not is_number(cell)]
-        if k == label or (words and 2 * len(words) >= len(cells) - sum(missing)):
+        almost = bool(words) and all(almost_number(cells[place]) for place in words)
+        if k == label or (words and not almost and 2 * len(words) >= len(cells) - sum(missing)):
             continue
         if words:
+            what = f"{ALMOST}. If it is no number, but a label, say --row" if almost else "; a hole is empty or NA"
             raise ValueError(
-                f"{name} line {lines[words[0]]}: {cells[words[0]][:60]!r} in column {word!r} is not a number; a hole "
-                "is empty or NA."
+                f"{name} line {lines[words[0]]}: {cells[words[0]][:60]!r} in column {word!r} is not a number{what}."
             )
         column = np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)])
         if np.isinf(column).any():

@@ -32,7 +32,13 @@ from ..trace import Record
 from .store import versions
 from .talk import Progress, say
 
+try:
+    import fcntl
+except ImportError:  # no such thing as a claim on this system
+    fcntl = None  # type: ignore[assignment]
+
 FORMAT = "spectraplex checkpoint"
+_CLAIM = ".claimed"
 _SIGNALS: dict[signal.Signals, Any] = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
@@ -166,6 +172,23 @@ class Journal:
                 signal.signal(each, handler)
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """A checkpoint that no other process is at work on; the system forgets the claim of a process that was killed."""
+    if fcntl is None:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _CLAIM).open("a") as claim:
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(
+                f"{folder}: another process is at work on this run; wait for it, or end it first."
+            ) from None
+        yield
+
+
 def begin(folder: Path, document: dict[str, Any]) -> None:
     """Make the folder, with what was asked for; nothing is done where that is there already."""
     if (folder / "checkpoint.json").is_file():
@@ -178,7 +201,8 @@ def begin(folder: Path, document: dict[str, Any]) -> None:
 
 def abandoned(folder: Path) -> bool:
     """Whether a run was killed before it had written anything: there is nothing in the folder but a file half done."""
-    return folder.is_dir() and all(path.name.startswith(".checkpoint.json.part-") for path in folder.iterdir())
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else ["a file"]
+    return all(name == _CLAIM or name.startswith(".checkpoint.json.part-") for name in names)
 
 
 def read(folder: Path) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def laid_out(path: Path, asked: Asked) -> tuple[str, Layout]:
 def _records(lines: Sequence[str], layout: Layout) -> list[tuple[str, ...]]:
     """The records of the first lines; not the last one where these end within quotes."""
     found = [tuple(fields) for fields in records(io.StringIO("".join(lines), newline=""), layout)]
-    cut = len(found) > 1 and "\n" in "".join(found[-1][-1:])
+    cut = len(found) > 1 and any(end in "".join(found[-1][-1:]) for end in "\r\n")
     return found[:-1] if cut else found
 
 
@@ -268,6 +268,16 @@ def _listed(layout: Layout) -> str:
     if not layout.header:
         return f"no header but {len(layout.names)} columns; say which by position, from 1"
     return ", ".join(repr(word) for word in layout.names[:40]) + (", …" if len(layout.names) > 40 else "")
+
+
+_ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")
+#: What to do about such.
+ALMOST = "; decimals need a point, and thousands no mark"
+
+
+def almost_number(field: str) -> bool:
+    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
+    return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None
 
 
 def is_number(field: str) -> bool:

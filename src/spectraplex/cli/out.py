@@ -48,12 +48,21 @@ def put(text: str, out: Path | None = None) -> None:
             f"Standard output is in {error.encoding} and cannot hold {letter!a}; write to a file with --out, or set "
             "PYTHONIOENCODING=utf-8."
         ) from None
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    _write(text)
 
 
 def put_words(text: str) -> None:
     """For people: what standard output cannot hold is shown by its number."""
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    sys.stdout.flush()
+    _write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        error.filename = "Standard output"
+        raise

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..estimators.labels import Labels
 from ..estimators.observations import Observations
 from ..fingerprint import fingerprint
-from .given import ARRAYS, given
+from .given import ARRAYS, given, name_of
 from .layout import Asked
 
 DUPLICATES = ("error", "mean", "last")
@@ -59,9 +59,7 @@ def read(path: Path, asked: Asked, fitted: bool = True) -> Table:
         raise ValueError(f"--duplicates must be one of {', '.join(DUPLICATES)}, got {asked.duplicates!r}.")
     with given(path) as file:
         table = checked(_read(file, asked), asked, fitted)
-    if str(path) == "-":
-        table = replace(table, guess=table.guess.replace(str(file), "standard input"), name="standard input")
-    return table
+    return replace(table, guess=table.guess.replace(str(file), name_of(path)))
 
 
 def _read(path: Path, asked: Asked) -> Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gc
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +17,12 @@ import numpy as np
 from ..arrays import Array
 from ..estimators.labels import Labels, objects
 from .layout import (
+    ALMOST,
     MISSING,
     UNCLOSED,
     Asked,
     Layout,
+    almost_number,
     chosen,
     is_number,
     laid_out,
@@ -198,8 +199,8 @@ def _kept(
 
 
 def _hint(field: str, layout: Layout, place: int) -> str:
-    if is_number(re.sub(r"[,.'_\s]", "", field)):
-        return "; decimals need a point, and thousands no mark"
+    if almost_number(field):
+        return ALMOST
     return f" (column {layout.names[place]!r}; --value names another)"
 
 

@@ -6,7 +6,6 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -72,10 +71,11 @@ def shown(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def summarised(done: Any, out: Path, as_json: bool) -> None:
+def summarised(done: Any, as_json: bool) -> None:
     """The result of a fit."""
     from .fitting import summary
 
+    out = done.out
     facts = summary(done, out)
     if as_json:
         put_json(facts)

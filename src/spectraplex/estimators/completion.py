@@ -25,7 +25,11 @@ from .progress import CallbackSupport, Told, with_callbacks
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
-_ENDS = {Status.STEP_LIMIT: "raise max_iter or tolerance", Status.INTERRUPTED: "it was interrupted"}
+_ENDS = {
+    Status.STEP_LIMIT: "raise max_iter or tolerance",
+    Status.INTERRUPTED: "it was interrupted",
+    Status.NOT_FINITE: "numbers overflowed, so the radius (or implicit) is too large for these values",
+}
 
 
 class _EitherWay:
@@ -154,6 +158,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             raise TypeError(
                 f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame).__name__}."
             )
+        if row == column:
+            raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
         first, second = frame_column(table, row), frame_column(table, column)
         weights = None if sample_weight is None else frame_numbers(table, sample_weight)
         return self._fit_named(first, second, frame_numbers(table, value), weights, [row, column])

@@ -172,6 +172,11 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
         """Mean and scale of the columns, overflow and rounding kept away; and which columns vary at all."""
         seen = ~np.isnan(table)
         largest = np.max(np.abs(np.where(seen, table, 0.0)), axis=0)
+        if not np.isfinite(4.0 * largest).all():  # differences of such numbers are none any more
+            place, owner = int(np.argmax(largest)), type(self).__name__
+            raise ValueError(
+                f"{owner}: column {place} holds numbers as large as {largest[place]:.3g}; divide them all."
+            )
         unit = np.where(largest > 0.0, largest, 1.0)
         counts = np.maximum(seen.sum(axis=0), 1)
         scaled = np.where(seen, table / unit, 0.0)
@@ -222,6 +227,8 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
 
     def _table(self, X: Any, reset: bool) -> Array:
         holes_are_nan = is_nan(self.missing_values)
+        if np.ma.isMaskedArray(X):  # a mask is another way to say what is missing; NumPy would drop it
+            X = np.ma.filled(X.astype(np.float64), self.missing_values)
         finite = "allow-nan" if holes_are_nan else True
         table = validate_data(self, X, reset=reset, dtype=np.float64, order="C", copy=True, ensure_all_finite=finite)
         if not holes_are_nan:

@@ -185,7 +185,7 @@ def _present(held: list[Any], owner: str, name: str) -> None:
 
 
 def _missing(owner: str, name: str, place: int, label: Any) -> None:
-    words = "infinity" if label in (np.inf, -np.inf) else "missing (NaN)"
+    words = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "missing (NaN)"
     raise ValueError(f"{owner}: {name}[{place}] is {words}; leave observations without a label out.")
 
 

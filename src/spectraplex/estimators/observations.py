@@ -74,6 +74,7 @@ def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str]
             f"{OWNER}: Sparse data was passed as pairs, but pairs are two columns of labels; for a sparse matrix of "
             "values use fit_matrix."
         )
+    refuse_masked(pairs, "pairs")
     frame = as_frame(pairs)
     if frame is not None:
         wanted = list(frame.columns)
@@ -86,9 +87,22 @@ def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str]
         try:
             first, second = zip(*pairs, strict=True) if len(pairs) else ((), ())
         except (TypeError, ValueError):
-            return (*_array_columns(np.asarray(pairs)), None)
+            return (*_array_columns(_even(pairs, "pairs")), None)
         return as_column(first, OWNER, "row labels"), as_column(second, OWNER, "column labels"), None
     return (*_array_columns(np.asarray(pairs)), None)
+
+
+def _even(rows: Any, name: str) -> Array:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise ValueError(f"{OWNER}: {name} are ragged: all of them need the same length.") from None
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """NumPy drops a mask without a word, and what it hid would count."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        raise ValueError(f"{OWNER}: {name} have masked entries; leave those out.")
 
 
 def _array_columns(array: Array) -> tuple[Array, Array]:
@@ -121,14 +135,17 @@ def as_frame(data: Any) -> Any:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(data, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        return frame.collect()
+    try:
+        frame = nw.from_native(data, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            return frame.collect()
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"{OWNER}: the frame has columns of one name ({error}); rename them.") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def frame_column(frame: Any, name: Any) -> Array:
-    """A column of labels; strings stay strings, ids stay whole, and missing ones are refused."""
+def _whole(frame: Any, name: Any) -> Any:
+    """A column that is there and has no holes."""
     if name not in frame.columns:
         raise ValueError(f"{OWNER}: the frame has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
     series = frame.get_column(name)
@@ -136,6 +153,12 @@ def frame_column(frame: Any, name: Any) -> Array:
     if holes:
         place = int(np.argmax(np.asarray(series.is_null().to_numpy(), bool)))
         raise ValueError(f"{OWNER}: {name}[{place}] is missing (NaN); leave such rows out ({holes} in all).")
+    return series
+
+
+def frame_column(frame: Any, name: Any) -> Array:
+    """A column of labels; strings stay strings, ids stay whole, and missing ones are refused."""
+    series = _whole(frame, name)
     dtype = series.dtype
     if dtype.is_integer() or dtype.is_float():
         return as_column(np.asarray(series.to_numpy()), OWNER, str(name))
@@ -144,15 +167,16 @@ def frame_column(frame: Any, name: Any) -> Array:
 
 def frame_numbers(frame: Any, name: str) -> Array:
     """A column of numbers: text is refused with its line, and so are missing values."""
-    column = frame_column(frame, name)
-    if column.dtype == object:
-        for place, value in enumerate(column.tolist()):
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                raise ValueError(f"{OWNER}: {name}[{place}] is {value!r}, which is not a number.") from None
-        column = np.array([float(value) for value in column.tolist()])
-    return column.astype(np.float64)
+    series = _whole(frame, name)
+    if series.dtype.is_integer() or series.dtype.is_float():
+        return np.asarray(series.to_numpy(), np.float64)
+    out = []
+    for place, value in enumerate(series.to_list()):
+        try:
+            out.append(float(value))
+        except (TypeError, ValueError):
+            raise ValueError(f"{OWNER}: {name}[{place}] is {value!r}, which is not a number.") from None
+    return np.array(out, np.float64)
 
 
 def matrix_entries(M: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
@@ -170,7 +194,9 @@ def matrix_entries(M: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
         rows, cols = np.asarray(table.row, np.int64), np.asarray(table.col, np.int64)
     else:
         frame = as_frame(M)
-        array = np.asarray(M if frame is None else frame.to_numpy())
+        if np.ma.isMaskedArray(M):
+            M = np.ma.filled(M.astype(np.float64), np.nan)
+        array = _even(M, "the rows of the matrix") if frame is None else np.asarray(frame.to_numpy())
         if array.dtype == object:
             try:
                 array = array.astype(np.float64)  # None becomes NaN

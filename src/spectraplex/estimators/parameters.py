@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from ..arrays import Array
 from ..objectives.validate import number, numbers
 from .labels import Labels, as_column, distinct
-from .observations import OWNER, Observations
+from .observations import OWNER, Observations, refuse_masked
 from .recipe import Recipe
 
 _LARGE = 1e50
@@ -23,9 +23,12 @@ def recipe_of(model: Any) -> Recipe:
     """The settings, checked."""
     if model.loss not in LOSSES:
         raise ValueError(f"{OWNER}: unknown loss {model.loss!r}; known: {', '.join(map(repr, LOSSES))}.")
-    if model.weighting == "frequency":
+    for name in ("intercepts", "clip"):
+        if not isinstance(getattr(model, name), bool | np.bool_):
+            raise TypeError(f"{OWNER}: {name} must be True or False, got {getattr(model, name)!r}.")
+    if isinstance(model.weighting, str) and model.weighting == "frequency":
         exponent = 0.25
-    elif model.weighting in ("plain", None):
+    elif model.weighting is None or (isinstance(model.weighting, str) and model.weighting == "plain"):
         exponent = 0.0
     elif isinstance(model.weighting, Real) and not isinstance(model.weighting, bool):
         exponent = number(OWNER, "weighting", model.weighting)
@@ -77,12 +80,13 @@ def present(y: Any, sample_weight: Any) -> None:
             "every pair."
         )
     weights = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
-    if weights.size and not np.any(weights):
+    if weights.size and weights.dtype.kind in "buif" and not np.any(weights):
         raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
 
 
 def checked(first: Array, second: Array, values: Any, sample_weight: Any) -> tuple[Array, Array, Array, Any]:
     """Labels, values and weights of one length, without observations of weight zero."""
+    refuse_masked(values, "values")
     y = checked_values(column_or_1d(values, warn=True))
     if not first.size == second.size == y.size:
         raise ValueError(
@@ -145,6 +149,8 @@ def checked_weights(weights: Any, count: int) -> Array | None:
     if isinstance(weights, Real):
         weights = np.full(count, float(weights))
     array = numbers(OWNER, "sample_weight", weights)
+    if array.dtype.kind == "c":
+        raise TypeError(f"{OWNER}: sample_weight must be real numbers, got complex ones.")
     if array.ndim != 1:
         raise ValueError(f"{OWNER}: Sample weights must be 1D array or scalar, got shape {array.shape}.")
     if array.size != count:
@@ -152,6 +158,8 @@ def checked_weights(weights: Any, count: int) -> Array | None:
     if (array < 0).any():
         place = int(np.argmax(array < 0))
         raise ValueError(f"{OWNER}: sample_weight[{place}] is {array[place]}; weights are not negative.")
+    if array.max(initial=0.0) > _LARGE:
+        raise ValueError(f"{OWNER}: sample_weight[{int(np.argmax(array))}] is {array.max():.3g}; divide all of them.")
     return None if (array == 1.0).all() else array
 
 
@@ -171,4 +179,8 @@ def label_list(asked: Any, side: str) -> Array:
     """Labels as a column; a single string is most likely meant as one label."""
     if isinstance(asked, str):
         raise TypeError(f"{OWNER}: give a list of {side} labels, such as [{asked!r}].")
-    return as_column(asked if isinstance(asked, np.ndarray) else list(asked), OWNER, f"{side} labels")
+    try:
+        labels = asked if isinstance(asked, np.ndarray) else list(asked)
+    except TypeError:
+        raise TypeError(f"{OWNER}: give a list of {side} labels, got {asked!r}.") from None
+    return as_column(labels, OWNER, f"{side} labels")

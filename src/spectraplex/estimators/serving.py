@@ -14,7 +14,7 @@ from ..factors import Rectangular
 from ..problem import Problem
 from .labels import as_column, distinct, objects
 from .observations import OWNER, Observations, pair_columns
-from .parameters import checked_values, in_signs, recipe_of
+from .parameters import checked_values, in_signs, recipe_of, refuse_size
 
 _MOST = 50  # Newton steps for one new row
 
@@ -151,6 +151,7 @@ def row_pairs(row_observations: Any, values: Any) -> tuple[Array, Array, Array]:
 def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
     if not first.size == second.size == values.size:
         raise ValueError(f"{OWNER}: {first.size} pairs and {values.size} values; give one value per pair.")
+    refuse_size(values)
     known = model.row_labels_.codes(first, OWNER, "row labels") >= 0
     if known.any():
         label = first[known][:1].tolist()[0]

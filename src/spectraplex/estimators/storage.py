@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .. import files
 from ..arrays import Array
@@ -29,6 +30,7 @@ class Stored:
         The observations are among the arrays: ``recommend`` and ``partial_fit`` need them.
         """
         me: Any = self
+        check_is_fitted(me, "U_")
         arrays: dict[str, Array] = {name: getattr(me, name) for name in _ARRAYS}
         seen: Observations = me.observations_
         arrays |= {"rows": seen.rows, "cols": seen.cols, "values": seen.values}
@@ -55,6 +57,8 @@ class Stored:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array], document: dict[str, Any]) -> Any:
         """The model that ``to_arrays`` wrote down."""
+        if not isinstance(document, dict) or not isinstance(arrays, dict):
+            raise TypeError(f"{OWNER}: from_arrays needs the arrays and the document that to_arrays gave.")
         if document.get("format") != _FORMAT or document.get("estimator") != OWNER:
             raise ValueError(f"{OWNER}: from_arrays was given no model of format {_FORMAT}.")
         try:
