@@ -60,7 +60,7 @@ def _main(
     pass
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="Fit a model to a table with holes, write it to a folder.")
 @sentences
 def complete(
     file: File,
@@ -122,7 +122,7 @@ def complete(
     summarised(done, json)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="Go on with a run that was killed or interrupted.")
 @sentences
 def resume(
     model: Annotated[
@@ -140,7 +140,7 @@ def resume(
     summarised(done, json)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="Predict the values of the pairs in a file.")
 @sentences
 def predict(
     model: Model,
@@ -164,7 +164,7 @@ def predict(
     answers.predict(model, pairs, out, asked, quiet, json)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="The best columns for each row.")
 @sentences
 def recommend(
     model: Model,
@@ -183,7 +183,7 @@ def recommend(
     answers.recommend(model, row, n, not include_seen, out, quiet, json)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="What is in a model, and whether it is intact.")
 @sentences
 def info(model: Model, json: Json = False) -> None:
     """What a model is: data, settings, certificate, and whether its files are as they were written."""
@@ -192,7 +192,7 @@ def info(model: Model, json: Json = False) -> None:
     answers.info(model, json)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="Fill the holes of a wide table of measurements.")
 @sentences
 def impute(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A wide table with blanks: CSV, TSV or Parquet.")],
@@ -231,7 +231,7 @@ def impute(
     imputing.impute(file, out, settings.imputing(config, flags), quiet, json)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="How far a model can be from the best fit.")
 @sentences
 def certify(
     model: Model,
@@ -257,7 +257,7 @@ def certify(
         raise typer.Exit(1)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, short_help="Check the certificate of a model against data.")
 @sentences
 def verify(
     model: Model,
@@ -293,7 +293,7 @@ def _asked(**said: Any) -> Any:
 _OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
-@app.command(context_settings=_OWN)
+@app.command(context_settings=_OWN, short_help="Regenerate, or check, what the paper shows.")
 @sentences
 def reproduce(context: typer.Context) -> None:
     """Regenerate what the paper shows, or check it: NAME … | all | check RESULTS | page RESULTS; --help says more."""
@@ -302,7 +302,7 @@ def reproduce(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
-@app.command(context_settings=_OWN)
+@app.command(context_settings=_OWN, short_help="What this library does, in half a minute.")
 @sentences
 def demo(context: typer.Context) -> None:
     """What this library does, in half a minute; --out FOLDER says where the pictures go."""
