@@ -35,8 +35,8 @@ def lines(document: dict) -> list[str]:
         "  on the other 10 % is fitted to all of them, on each split anew; ours is scikit-learn's `GridSearchCV` on",
         "  the same training ratings, each candidate choosing its own radius. *choosing* is the time that this takes,",
         "  beside the last fit. The grids stand in `benchmarks/peers/ratings/tools/`; those of others were narrowed by",
-        "  hand to where they do well on these very sets, which favours them. Our own defaults (ridges, exponent of the",
-        "  weighting) were settled by looking at these sets, too.",
+        "  hand to where they do well on these very sets, which favours them. Our own defaults (ridges, exponent of",
+        "  the weighting) were settled by looking at these sets, too.",
         "- cornac and LIBMF share ratings out to threads without locks: their answers differ a little from run to run.",
         "",
     ]
