@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from spectraplex import demo, plots
+from spectraplex import demo, demo_table, plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -36,7 +36,18 @@ def test_the_whole_demo(tmp_path, monkeypatch, capsys):
         assert str(where / file) in printed
         assert (where / file).read_bytes().startswith(PNG)
     assert {path.name for path in tmp_path.iterdir()} == {"new"}
-    assert {path.name for path in where.iterdir()} == {"race.png", "photograph.png"}
+    assert str(where / "report.html") in printed and "<html" in (where / "report.html").read_text(encoding="utf-8")
+    assert {path.name for path in where.iterdir()} == {"race.png", "photograph.png", "report.html"}
+
+
+def test_the_table_is_judged_on_what_the_fit_has_not_seen():
+    table = demo_table.fit(quick=True)
+    pairs, stars = table.held_out
+    seen = set(zip(table.model.observations_.rows.tolist(), table.model.observations_.cols.tolist(), strict=True))
+    codes = table.model.row_labels_.codes(pairs[:, 0], "", ""), table.model.column_labels_.codes(pairs[:, 1], "", "")
+    assert not seen & set(zip(codes[0].tolist(), codes[1].tolist(), strict=True))
+    assert table.error == pytest.approx(np.sqrt(np.mean((table.model.predict(pairs) - stars) ** 2)))
+    assert table.error < min(table.baselines.values())
 
 
 def test_the_race_is_certified_and_repeats_itself():

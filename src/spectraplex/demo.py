@@ -1,7 +1,7 @@
 """What this library does, in half a minute: ``python -m spectraplex.demo --out FOLDER``.
 
-Four methods race on a generated table of ratings, then a photograph with most of its pixels missing is filled
-in. Everything is seeded; files are written inside the folder only.
+A half-empty table of ratings is predicted from (demo_table.py), four methods race on another, then a photograph with
+most of its pixels missing is filled in. Everything is seeded; files are written inside the folder only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import datasets, plots
+from . import datasets, demo_table, plots
 from .arrays import Array
 from .domains import NuclearBall
 from .factors import Rectangular
@@ -141,7 +141,7 @@ def race_picture(run: Race, path: Path) -> Path:
 
 def show_race(out: Path, quick: bool = False) -> Race:
     """Run the race, print it, draw it."""
-    print("1. A race on a generated table of ratings\n")
+    print("\n2. A race on a generated table of ratings\n")
     run = race(quick)
     (m, n), count, radius = run.table.shape, len(run.table), run.radius
     print(f"  {count:,} ratings in a {m} by {n} table, less their mean, are fitted by a matrix of nuclear")
@@ -171,7 +171,7 @@ def fill(quick: bool = False) -> Filling:
 
     thinned = 8 if quick else 1
     original = load_sample_image("china.jpg")[::thinned, ::thinned].astype(float)
-    steps = 15 if quick else 100
+    steps = 2 if quick else 4
     rng = np.random.default_rng(SEED)
     missing = rng.random(original.shape[:2]) < MISSING
     judging = ~missing & (rng.random(missing.shape) < HELD_OUT)
@@ -188,14 +188,14 @@ def fill(quick: bool = False) -> Filling:
         _say(f" {larger:,.0f},")
         problem = Problem(objective, NuclearBall(objective.shape, larger))
         # The fit in a smaller ball lies in the larger one, too: a good place to start.
-        found = _solve(problem, "ror-adaptive", Stop(max_steps=steps), start, certify=False).X
+        found = _solve(problem, "hybrid", Stop(max_steps=steps), start, certify=False).X
         tried[larger] = _psnr(_picture(found, mean)[judging], original[judging])
         if start is not None and tried[larger] < tried[radius] + WORTH:
             break
         radius, start = larger, found
     _say(" then all known pixels ...")
     problem = Problem(_completion(original - mean, ~missing), NuclearBall(objective.shape, radius))
-    result = _solve(problem, "ror-adaptive", Stop(relative_gap=0.01, max_steps=2 * steps), start)
+    result = _solve(problem, "hybrid", Stop(relative_gap=0.01, max_steps=20 * steps), start)
     _say(" done\n\n")
 
     filled = np.where(missing[..., None], _picture(result.X, mean), original)
@@ -225,7 +225,7 @@ def fill_picture(filling: Filling, path: Path) -> Path:
 
 def show_fill(out: Path, quick: bool = False) -> Filling:
     """Fill the photograph in, print what came out, draw it."""
-    print(f"\n2. A photograph with {MISSING:.0%} of its pixels missing\n")
+    print(f"\n3. A photograph with {MISSING:.0%} of its pixels missing\n")
     filling = fill(quick)
     result, (h, w) = filling.result, filling.original.shape[:2]
     gap, steps = result.gap / abs(result.value), result.trace[-1].step
@@ -286,13 +286,13 @@ def main(arguments: Sequence[str] | None = None, quick: bool = False) -> int:
     """The command; returns its exit code: 0, or 2 when the pictures cannot be made, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m spectraplex.demo",
-        description="Race four methods and fill in a photograph, in half a minute.",
+        description="Predict ratings, race four methods, fill in a photograph: half a minute.",
     )
     parser.add_argument(
         "--out",
         default="demo-output",
         metavar="FOLDER",
-        help="where the pictures go (default: %(default)s)",
+        help="where pictures and report go (default: %(default)s)",
     )
     out = Path(parser.parse_args(arguments).out)
     try:
@@ -329,11 +329,16 @@ def _refusal(out: Path) -> str:
 
 def _run(out: Path, quick: bool) -> None:
     began = time.perf_counter()
+    print("1. A half-empty table: who would like what?\n")
+    table = demo_table.fit(quick)
+    print(demo_table.told(table))
+    demo_table.write(table, out / "report.html")
     run = show_race(out, quick)
     filling = show_fill(out, quick)
-    print(f"\n3. What was seen\n\n{summary(run, filling)}\n")
+    print(f"\n4. What was seen\n\n{summary(run, filling)}\n")
     where = Path(os.path.relpath(out))
     print(f"  Pictures: {where / 'race.png'} and {where / 'photograph.png'}")
+    print(f"  A report about the first table: {where / 'report.html'}")
     print(f"  All in {time.perf_counter() - began:.0f} seconds.")
 
 
