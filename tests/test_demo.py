@@ -126,6 +126,12 @@ def test_without_matplotlib_the_remedy_is_named(tmp_path, monkeypatch, capsys, t
     assert not (tmp_path / "out").exists()
 
 
+def test_without_jinja2_the_remedy_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert demo.main(["--out", str(tmp_path / "out")], quick=True) == 2
+    assert capsys.readouterr().err == "The report needs jinja2: install spectraplex[plot].\n"
+
+
 def test_convergence_subtracts_the_best_certified_bound(trace):
     against = ("step", "atoms", "seconds")
     figure = plots.convergence({"CG": trace}, against=against)

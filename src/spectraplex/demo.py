@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import datasets, demo_table, plots
+from . import datasets, demo_table, plots, report
 from .arrays import Array
 from .domains import NuclearBall
 from .factors import Rectangular
@@ -317,6 +317,7 @@ def _refusal(out: Path) -> str:
     """Why the demo cannot run, in a sentence, before it spends half a minute; empty when it can."""
     try:
         plots.ready()
+        report.ready()
         out.mkdir(parents=True, exist_ok=True)
     except ImportError as error:
         return str(error)

@@ -121,11 +121,16 @@ def render(
     )
 
 
-def _template() -> Any:
+def ready() -> None:
+    """Raise ImportError, with the remedy, when a report cannot be written."""
     try:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise ImportError("The report needs jinja2: install spectraplex[plot].") from error
+
+
+def _template() -> Any:
+    ready()
     return _compiled()
 
 
