@@ -45,9 +45,10 @@ def job(data: Path, out: Path, **said: object) -> fitting.Job:
     return fitting.Job(data, out, {"checkpoint": 0.0, "report": False, "tolerance": 1e-4, **said}, quiet=True)
 
 
-def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypatch):
+@pytest.mark.parametrize("said", [{}, {"radius": 60.0, "implicit": 0.5}], ids=["auto", "given"])
+def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypatch, said):
     data = write(tmp_path / "r.csv", 40, 30, 500)
-    fitting.complete(job(data, tmp_path / "whole", checkpoint=None))
+    fitting.complete(job(data, tmp_path / "whole", **said, checkpoint=None))
     wanted = factors(tmp_path / "whole")
     written = journal.Journal.write
     steps = 0
@@ -58,10 +59,10 @@ def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypat
         written(self, partial)
 
     monkeypatch.setattr(journal.Journal, "write", counted)
-    fitting.complete(job(data, tmp_path / "kept"))
+    fitting.complete(job(data, tmp_path / "kept", **said))
     assert factors(tmp_path / "kept") == wanted
-    assert steps > 10
-    for last in range(1, steps + 1, 7):
+    assert steps > (2 if said else 10)
+    for last in range(1, steps + 1, 2 if said else 7):
         seen = 0
 
         def killed(self, partial, last=last):
@@ -74,7 +75,7 @@ def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypat
         out = tmp_path / f"killed-{last}"
         monkeypatch.setattr(journal.Journal, "write", killed)
         with pytest.raises(Killed):
-            fitting.complete(job(data, out))
+            fitting.complete(job(data, out, **said))
         monkeypatch.setattr(journal.Journal, "write", written)
         assert not out.exists() and journal.folder_of(out).is_dir()
         fitting.resume(out, None, True, ())
