@@ -375,3 +375,16 @@ def test_without_typer_the_command_says_what_to_install():
     code = "import sys; sys.modules['typer'] = None; from spectraplex.cli import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "install spectraplex[cli]" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_help_does_not_wait_for_what_only_commands_need():
+    """scikit-learn takes a second to load; whoever asks for help, or mistypes, has none to spare."""
+    code = (
+        "import sys\nfrom spectraplex.cli import main\nsys.argv = ['spectraplex', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "heavy = {'sklearn', 'numba', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "complete" in done.stdout

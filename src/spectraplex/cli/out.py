@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import store
-
 
 def csv_text(records: Iterable[Sequence[str]], delimiter: str = ",") -> str:
     """Records as lines. A field is quoted where it has to be; ``csv`` forgets a carriage return."""
@@ -37,6 +35,8 @@ def put_json(document: Any, out: Path | None = None) -> None:
 def put(text: str, out: Path | None = None) -> None:
     """Data: to a file, written aside, or to standard output; never with letters changed."""
     if out is not None:
+        from . import store  # brings scikit-learn with it, which --help can do without
+
         with store.file_aside(out) as aside:
             aside.write_text(text, encoding="utf-8", newline="")
         return
