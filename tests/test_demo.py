@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from spectraplex import demo, demo_table, plots
+from spectraplex import demo, demo_photo, demo_table, plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -62,7 +62,7 @@ def test_the_race_is_certified_and_repeats_itself():
 
 
 def test_the_photograph_is_filled_from_known_pixels_only():
-    filling = demo.fill(quick=True)
+    filling = demo_photo.fill(quick=True)
     holes = np.any(filling.damaged != filling.original, axis=2)
     assert 0.5 < holes.mean() < 0.7
     assert np.array_equal(filling.filled[~holes], filling.original[~holes])

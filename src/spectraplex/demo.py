@@ -1,7 +1,7 @@
 """What this library does, in half a minute: ``python -m spectraplex.demo --out FOLDER``.
 
 A half-empty table of ratings is predicted from (demo_table.py), four methods race on another, then a photograph with
-most of its pixels missing is filled in. Everything is seeded; files are written inside the folder only.
+most of its pixels missing is filled in (demo_photo.py). Everything is seeded; files are written inside the folder only.
 """
 
 from __future__ import annotations
@@ -13,19 +13,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
-import numpy as np
-
-from . import datasets, demo_table, plots, report
-from .arrays import Array
+from . import datasets, demo_photo, demo_table, plots, report
+from .demo_photo import SEED, solve_or_end
 from .domains import NuclearBall
-from .factors import Rectangular
 from .objectives import Completion
 from .problem import Problem
 from .result import Result
-from .solve import solve
-from .stop import Status, Stop
+from .stop import Stop
 
 #: name in ``spectraplex.METHODS`` → what a reader calls it.
 RACERS = {
@@ -34,10 +29,6 @@ RACERS = {
     "ror": "ROR-CG as printed",
     "ror-adaptive": "ROR-CG adaptive",
 }
-SEED = 0
-MISSING = 0.6  # share of the photograph's pixels that is thrown away
-HELD_OUT = 0.05  # share of the known pixels that only judges radii
-WORTH = 0.25  # decibels on held-out pixels that a larger radius must bring
 
 
 @dataclass(frozen=True)
@@ -57,26 +48,6 @@ class Race:
         return self.results[name].value - self.bound
 
 
-@dataclass(frozen=True)
-class Filling:
-    """A photograph with holes, filled in; scores are PSNR in decibels."""
-
-    original: Array
-    damaged: Array
-    filled: Array
-    known: int
-    tried: dict[float, float]
-    radius: float
-    result: Result
-    rank: int
-    mean_score: float
-    score: float
-
-    def misfit(self, value: float) -> float:
-        """Root mean square error over the known pixels, in grey levels, that an objective value means."""
-        return float(np.sqrt(2.0 * max(value, 0.0) / self.known))
-
-
 # --------------------------------------------------------------------------------------------------- the race
 
 
@@ -94,17 +65,17 @@ def race(quick: bool = False) -> Race:
     objective = Completion(table.rows, table.cols, table.values - table.values.mean(), table.shape)
     problem = Problem(objective, NuclearBall(table.shape, radius))
     _say("  warming up,")
-    _solve(problem, "ror-adaptive", Stop(max_steps=25))  # compiles, which is to be in nobody's seconds
+    solve_or_end(problem, "ror-adaptive", Stop(max_steps=25))  # compiles, which is to be in nobody's seconds
     results: dict[str, Result] = {}
     certified: dict[str, Result] = {}
     for name in RACERS:
         _say(f" {name},")
-        results[name] = _solve(problem, name, Stop(max_steps=steps), certify=False)
+        results[name] = solve_or_end(problem, name, Stop(max_steps=steps), certify=False)
         # Certified afterwards, so that products and seconds count the method alone.
-        certified[name] = _solve(problem, name, Stop(max_steps=0), results[name])
+        certified[name] = solve_or_end(problem, name, Stop(max_steps=0), results[name])
     _say(" and a longer run for a sharp bound ...")
     sharp = Stop(relative_gap=2e-4, max_steps=more)
-    everything = [*certified.values(), _solve(problem, "ror-adaptive", sharp, certified["ror-adaptive"])]
+    everything = [*certified.values(), solve_or_end(problem, "ror-adaptive", sharp, certified["ror-adaptive"])]
     _say(" done\n\n")
     return Race(
         table=table,
@@ -158,114 +129,31 @@ def show_race(out: Path, quick: bool = False) -> Race:
 # --------------------------------------------------------------------------------------------- the photograph
 
 
-def fill(quick: bool = False) -> Filling:
-    """Throw away 60 % of a photograph's pixels and fill them in from the rest.
-
-    The radius is chosen on known pixels only: it grows while pixels held out of the fit gain from it.
-
-    Parameters
-    ----------
-    quick : a thumbnail and a few steps, for tests.
-    """
-    from sklearn.datasets import load_sample_image
-
-    thinned = 8 if quick else 1
-    original = load_sample_image("china.jpg")[::thinned, ::thinned].astype(float)
-    steps = 2 if quick else 4
-    rng = np.random.default_rng(SEED)
-    missing = rng.random(original.shape[:2]) < MISSING
-    judging = ~missing & (rng.random(missing.shape) < HELD_OUT)
-    mean = float(original[~missing].mean())
-    objective = _completion(original - mean, ~missing & ~judging)
-
-    # About ‖picture‖_F. A ball of this radius has room for about one direction: too small, so start above.
-    size = float(original[~missing].std() * np.sqrt(original.size))
-    tried: dict[float, float] = {}
-    radius, start = 0.0, cast(Any, None)
-    _say("  trying radius")
-    for factor in np.arange(1.5, 6.0, 0.5):
-        larger = float(round(factor * size, -3 if size > 1e4 else 0))
-        _say(f" {larger:,.0f},")
-        problem = Problem(objective, NuclearBall(objective.shape, larger))
-        # The fit in a smaller ball lies in the larger one, too: a good place to start.
-        found = _solve(problem, "hybrid", Stop(max_steps=steps), start, certify=False).X
-        tried[larger] = _psnr(_picture(found, mean)[judging], original[judging])
-        if start is not None and tried[larger] < tried[radius] + WORTH:
-            break
-        radius, start = larger, found
-    _say(" then all known pixels ...")
-    problem = Problem(_completion(original - mean, ~missing), NuclearBall(objective.shape, radius))
-    result = _solve(problem, "hybrid", Stop(relative_gap=0.01, max_steps=20 * steps), start)
-    _say(" done\n\n")
-
-    filled = np.where(missing[..., None], _picture(result.X, mean), original)
-    singular = cast(Rectangular, result.X).svd()[1]
-    return Filling(
-        original=original,
-        damaged=np.where(missing[..., None], 0.0, original),
-        filled=filled,
-        known=original[~missing].size,
-        tried=tried,
-        radius=radius,
-        result=result,
-        rank=int(np.sum(singular > 1e-3 * singular[0])),
-        mean_score=_psnr(mean, original[missing]),
-        score=_psnr(filled[missing], original[missing]),
-    )
-
-
-def fill_picture(filling: Filling, path: Path) -> Path:
-    """Damaged, filled, original; and a detail of each."""
-    height, width = filling.original.shape[:2]
-    detail = (int(0.30 * height), int(0.22 * width), int(0.32 * height), int(0.32 * width))
-    titles = (f"{MISSING:.0%} of the pixels missing", f"filled in, {filling.score:.1f} dB", "original")
-    images = (filling.damaged, filling.filled, filling.original)
-    return plots.save(plots.before_after(images, titles, detail=detail), path)
-
-
-def show_fill(out: Path, quick: bool = False) -> Filling:
+def show_fill(out: Path, quick: bool = False) -> demo_photo.Filling:
     """Fill the photograph in, print what came out, draw it."""
-    print(f"\n3. A photograph with {MISSING:.0%} of its pixels missing\n")
-    filling = fill(quick)
+    print(f"\n3. A photograph with {demo_photo.MISSING:.0%} of its pixels missing\n")
+    filling = demo_photo.fill(quick, _say)
     result, (h, w) = filling.result, filling.original.shape[:2]
     gap, steps = result.gap / abs(result.value), result.trace[-1].step
     met, least = filling.misfit(result.value), filling.misfit(result.lower_bound)
     print(f"  china.jpg, {h} by {w} pixels, its three colours side by side: a {h} by {3 * w} table.\n")
     print("  radius          " + "".join(f"{radius:>10,.0f}" for radius in filling.tried))
     print("  held-out PSNR   " + "".join(f"{score:7.2f} dB" for score in filling.tried.values()) + "\n")
-    print(f"  chosen radius   {filling.radius:,.0f}: the next gains under {WORTH:g} dB on held-out pixels")
+    print(f"  chosen radius   {filling.radius:,.0f}: the next gains under {demo_photo.WORTH:g} dB on held-out pixels")
     print(f"  rank            {filling.rank} (singular values above a thousandth of the largest)")
     print(f"  certified gap   {gap:.1%} of the value, after {steps} steps: the known pixels are met")
     print(f"                  to {met:.1f} grey levels of 255, and no matrix within this radius meets")
     print(f"                  them better than to {least:.1f}")
     print(f"  mean fill       {filling.mean_score:.2f} dB PSNR on the missing pixels")
     print(f"  our fill        {filling.score:.2f} dB PSNR on the missing pixels")
-    fill_picture(filling, out / "photograph.png")
+    demo_photo.draw(filling, out / "photograph.png")
     return filling
-
-
-def _completion(pixels: Array, known: Array) -> Completion:
-    """The known pixels of an h × w × 3 picture, as entries of an h × 3w table."""
-    table = pixels.transpose(0, 2, 1).reshape(known.shape[0], -1)
-    rows, cols = np.nonzero(np.tile(known, (1, 3)))
-    return Completion(rows, cols, table[rows, cols], table.shape)
-
-
-def _picture(X: Any, mean: float) -> Array:
-    """The h × w × 3 picture that an h × 3w table stands for."""
-    table = np.clip(X.dense() + mean, 0.0, 255.0)
-    return cast(Array, table.reshape(table.shape[0], 3, -1).transpose(0, 2, 1))
-
-
-def _psnr(guess: Array | float, truth: Array) -> float:
-    """Peak signal-to-noise ratio, in decibels, of values from 0 to 255."""
-    return float(10.0 * np.log10(255.0**2 / np.mean((guess - truth) ** 2)))
 
 
 # ---------------------------------------------------------------------------------------------------- the end
 
 
-def summary(run: Race, filling: Filling) -> str:
+def summary(run: Race, filling: demo_photo.Filling) -> str:
     """What was seen, in plain sentences."""
     first, *others = sorted(RACERS, key=run.above)
     rest = ", ".join(f"{RACERS[name]} {run.above(name):.0f}" for name in others)
@@ -275,7 +163,7 @@ def summary(run: Race, filling: Filling) -> str:
     lines = (
         f"After {run.steps} eigenvectors {RACERS[first]} is nearest: at most {run.above(first):.0f} above",
         f"the optimum (the others: {rest}).",
-        f"From {1 - MISSING:.0%} of its pixels the photograph came back at {filling.score:.1f} dB PSNR,",
+        f"From {1 - demo_photo.MISSING:.0%} of its pixels the photograph came back at {filling.score:.1f} dB PSNR,",
         f"{better:.1f} dB better than filled with the mean.",
         f"Bounds and gaps are certified, not estimated: {truth}.",
     )
@@ -341,14 +229,6 @@ def _run(out: Path, quick: bool) -> None:
     print(f"  Pictures: {where / 'race.png'} and {where / 'photograph.png'}")
     print(f"  A report about the first table: {where / 'report.html'}")
     print(f"  All in {time.perf_counter() - began:.0f} seconds.")
-
-
-def _solve(problem: Problem, method: str, stop: Stop, start: Any = None, certify: bool = True) -> Result:
-    """``solve`` hands over what it has on Ctrl-C; a demo should end instead."""
-    result = solve(problem, method, stop, start=start, seed=SEED, certify=certify)
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return result
 
 
 def _say(words: str) -> None:
