@@ -29,7 +29,6 @@ _SMOOTHING = 0.1  # share of the mean count that every row and column is given
 _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
 _WIDEST = 64  # and never with more than this;
 _ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
-_ROUNDED = 1e-6  # share of the sum of squares below which a value has lost digits that a verification looks at
 _UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
 
@@ -150,7 +149,7 @@ def solved(
         lower_bound=bound - 1e-9 * abs(found.value) if np.isfinite(bound) else bound,
         factors=factors_fingerprint(X),
     )
-    if certify and result.status not in _UNSURE and not _verifiable(certificate, objective):
+    if certify and result.status not in _UNSURE and not _verifiable(certificate):
         # of these very factors, with a random start that had no part in finding them
         certificate = judge.certify(problem, X, seed=int(certificate.factors[:15], 16))
     total = float(X.s.sum())
@@ -170,14 +169,9 @@ def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
     return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST)), share=_ROUGH)
 
 
-def _verifiable(certificate: Certificate, objective: Intercepts | Implicit) -> bool:
-    """Whether the bound follows from the factors' own slope, and the value is known to all the digits verified.
-
-    A bound may be that of an earlier point. And a fit that leaves next to nothing of its values has only rounding left.
-    """
-    if certificate.dual != "slope" or certificate.kind == "none":
-        return False
-    return certificate.value > _ROUNDED * _squares(objective)
+def _verifiable(certificate: Certificate) -> bool:
+    """Whether there is a bound, and it follows from the factors' own slope and not from that of an earlier point."""
+    return certificate.kind != "none" and certificate.dual == "slope"
 
 
 def _squares(objective: Intercepts | Implicit) -> float:
