@@ -140,13 +140,8 @@ def _projected_row(document: Document) -> Claim:
         for epsilon in EPSILONS
         if math.isfinite(hit(run, "step", epsilon)) and run.outcome["start"] > epsilon
     ]
-    return Claim(
-        "row 1, all runs",
-        "Projected gradient takes at most 1 + 4(β/α)·ln(h₀/ε) steps (the constant of the paper's Eq. 6).",
-        f"the most that was taken is {max(shares):.2f} of that",
-        max(shares) <= 1.0,
-        ours=False,
-    )
+    statement = "Projected gradient takes at most 1 + 4(β/α)·ln(h₀/ε) steps (the constant of the paper's Eq. 6)."
+    return _below("row 1, all runs", statement, "the most that was taken is {:.2f} of that", shares)
 
 
 def _bounded(document: Document) -> Claim:
@@ -156,13 +151,13 @@ def _bounded(document: Document) -> Claim:
         for run in document.find(method="cg")
         for step, error in zip(run.outcome["curve"]["step"], run.outcome["curve"]["error"], strict=True)
     ]
-    return Claim(
-        "row 3, all runs",
-        "Conditional gradient has h_t ≤ 4β/(t + 2).",
-        f"the largest share of that bound is {max(shares):.2f}",
-        max(shares) <= 1.0,
-        ours=False,
-    )
+    statement = "Conditional gradient has h_t ≤ 4β/(t + 2)."
+    return _below("row 3, all runs", statement, "the largest share of that bound is {:.2f}", shares)
+
+
+def _below(where: str, statement: str, words: str, shares: list[float]) -> Claim:
+    """A bound of the paper's, and the largest share of it that was seen."""
+    return Claim(where, statement, words.format(max(shares)), max(shares) <= 1.0, ours=False)
 
 
 def _conditioning(document: Document) -> Claim:
