@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from . import datasets, report, report_judge
-from .estimators import MatrixCompletion, parameters
+from . import datasets, report
+from .estimators import MatrixCompletion
+from .report_judge import judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +48,7 @@ def fit(quick: bool = False) -> Table:
         seconds = time.perf_counter() - began
     if model.status_ == "INTERRUPTED":
         raise KeyboardInterrupt
-    biases = report_judge.Biases.of(parameters.recipe_of(model), report_judge.as_used(model))
-    found = report_judge.judged(model, held_out, biases)
+    found = judged(model, held_out)
     baselines = {each.name: each.errors[0] for each in found.others}
     title = f"{count:,} ratings of {films:,} films by {people:,} people (generated)"
     return Table(model, held_out, found.ours, baselines, seconds, title)

@@ -152,10 +152,13 @@ def as_used(model: Any) -> Observations:
 # ---------------------------------------------------------------------------------------------------------- judges
 
 
-def judged(model: Any, held_out: Any, biases: Biases) -> Judged:
-    """On what was held out, if given; else on what chose the radius, if anything did."""
+def judged(model: Any, held_out: Any, biases: Biases | None = None) -> Judged:
+    """On what was held out, if given; else on what chose the radius, if anything did.
+
+    ``biases`` are those of the data as fitted, where somebody has them already.
+    """
     if held_out is not None:
-        return _held_out(model, held_out, biases)
+        return _held_out(model, held_out, biases or Biases.of(parameters.recipe_of(model), as_used(model)))
     if model.path_["radius"].size:
         return _validation(model)
     return Judged("none", 0, (), ())

@@ -55,11 +55,9 @@ def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
 
 def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
     """The model's error and those of the baselines, for people and for model.json."""
-    from .. import report_judge
-    from ..estimators import parameters
+    from ..report_judge import judged
 
-    biases = report_judge.Biases.of(parameters.recipe_of(model), report_judge.as_used(model))
-    found = report_judge.judged(model, (held.pairs, held.values), biases)
+    found = judged(model, (held.pairs, held.values))
     measure = found.measures[0]
     return {
         "file": shown(held.file.name),
