@@ -163,6 +163,7 @@ def test_every_lam_keeps_the_promise(gap, psd):
         assert certificate.value == pytest.approx(0.5 * np.sum((X.dense() - A) ** 2) + lam * size)
         assert certificate.lower_bound <= best * (1 + 1e-12) and best <= certificate.value * (1 + 1e-12)
         assert certificate.gap <= gap * certificate.value * (1 + 1e-9)
+        assert sx.verify(certificate, sx.Penalized(sx.Distance(A), lam, psd=psd), X)
 
 
 def test_a_path_may_rest_on_averaged_slopes():
@@ -172,9 +173,10 @@ def test_a_path_may_rest_on_averaged_slopes():
     assert path.ended == "" and not all(point.own for point in path)
     for point in path:
         assert sx.verify(point.certificate, point.problem, point.result)
-        assert point.own or "dual" in point.result.state
+        assert sx.verify(point.certificate, point.problem, point.X)
     for radius in np.linspace(0.3 * size, 0.8 * size, 21):
-        _, certificate = path.at(radius)
+        X, certificate = path.at(radius)
+        assert sx.verify(certificate, sx.Problem(problem.objective, sx.NuclearBall(problem.domain.shape, radius)), X)
         assert certificate.lower_bound <= optimum(problem, radius) <= certificate.value * (1 + 1e-12)
         assert certificate.gap <= 0.005 * certificate.value * (1 + 1e-9)
 
@@ -267,7 +269,7 @@ def test_negative_control_without_blended_slopes_more_radii_are_needed(monkeypat
     """The blends do something: without them the same promise takes more solutions."""
     _, problem, size = distance(9)
     with_blends = len(sx.path(problem, (0.05 * size, size), gap=1e-3))
-    monkeypatch.setattr(Between, "_blended_slope", lambda self, t: None)
+    monkeypatch.setattr(Between, "_mixed", lambda self, mixes, shares: [])
     without = sx.path(problem, (0.05 * size, size), gap=1e-3)
     assert without.ended == "" and len(without) > 1.2 * with_blends
 

@@ -242,14 +242,54 @@ def test_save_load_go_on_and_verify(tmp_path):
     assert further.value <= again.value * (1 + 1e-12) and further.lower_bound >= again.lower_bound
 
 
-def test_own_functions_need_a_bound_and_then_work():
+def test_own_functions_are_bounded_below_by_what_they_say_and_not_at_all_without():
     A = normal(np.random.default_rng(9), (6, 5), False)
-    own = sx.Smooth(lambda X: (0.5 * float(np.sum((X - A) ** 2)), X - A), (6, 5))
     _, optimum = shrunk(A, 1.0)
+
+    def half_square(X):
+        return 0.5 * float(np.sum((X - A) ** 2)), X - A
+
+    told, silent = sx.Smooth(half_square, (6, 5), lower=0.0), sx.Smooth(half_square, (6, 5))
     for method in ("hybrid", "apgd"):  # apgd finds its step by backtracking on the loss alone
-        result = sx.solve(sx.Penalized(own, 1.0, bound=30.0), method, sx.Stop(relative_gap=1e-6, max_steps=500))
-        assert result.lower_bound <= optimum <= result.value + 1e-12
+        result = sx.solve(sx.Penalized(told, 1.0), method, sx.Stop(relative_gap=1e-6, max_steps=500))
+        assert result.lower_bound <= optimum <= result.value + result.certificate.rounding
         assert result.gap <= 1e-6 * result.value
+        assert sx.verify(result.certificate, sx.Penalized(told, 1.0), result.X)
+        # nobody knows how far down it may go elsewhere: only the value is claimed
+        problem = sx.Penalized(silent, 1.0, bound=30.0)
+        result = sx.solve(problem, method, sx.Stop(relative_gap=1e-6, max_steps=60))
+        assert result.certificate.kind == "none" and result.lower_bound == -np.inf
+        assert result.value <= optimum * (1 + 1e-6) and "Nothing was certified" in str(result.certificate)
+        assert sx.verify(result.certificate, problem, result.X)
+        assert sx.certify(problem, result.X).kind == "none"
+    # unless λ is so large that zero is the solution: then the slope there proves it, scaled by one
+    far = sx.solve(sx.Penalized(silent, 2.0 * np.linalg.norm(A, 2), bound=30.0))
+    assert far.certificate.kind == "proven" and not far.X.dense().any()
+
+
+@pytest.mark.parametrize("lam", [1e-300, 1e-100, 1e-17, 1e-16, 1e-15, 1e-13, 1e-10, 1e-6])
+def test_no_false_bound_however_small_lam_is(lam):
+    """The optimum of ½(z − a)² + λ|z| is λa − λ²/2, exactly, in rational numbers."""
+    from fractions import Fraction
+
+    for a in (3.7213122053209635, 1.0, 1e-3, 12345.678):
+        problem = sx.Penalized(sx.Distance([[a]]), lam)
+        result = sx.solve(problem)
+        exact = Fraction(lam) * Fraction(a) - Fraction(lam) ** 2 / 2
+        assert Fraction(result.lower_bound) <= exact <= Fraction(result.value) + Fraction(result.certificate.rounding)
+        assert sx.verify(result.certificate, problem, result.X)
+
+
+def test_a_bound_on_the_norm_that_is_too_small_proves_nothing_false():
+    A = normal(np.random.default_rng(11), (5, 4), False)
+    _, optimum = shrunk(A, 0.3)
+    honest = sx.Penalized(sx.Distance(A), 0.3)
+    for bound in (1e-3, 0.5, 2.0):
+        small = sx.Penalized(sx.Distance(A), 0.3, bound=bound)
+        result = sx.solve(small, stop=sx.Stop(relative_gap=1e-6, max_steps=30))
+        assert result.lower_bound <= optimum <= result.value + result.certificate.rounding
+        assert result.gap > 1e-3 * result.value  # it shows as a gap that stays
+        assert sx.verify(result.certificate, honest, result.X)  # T is no part of the problem
 
 
 def test_counterparts_have_the_same_solution():

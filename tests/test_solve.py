@@ -313,7 +313,8 @@ def test_the_best_point_is_returned_when_the_last_is_worse():
             return worse, memory, Step("wander", 1.0, 0.0, np.inf)
 
     result = sx.solve(make().problem, Wanders(), sx.Stop(max_steps=30))
-    assert result.value == min(record.value for record in result.trace) < result.trace[-1].value
+    best = min(record.value for record in result.trace)  # carried along; the value returned is measured afresh
+    assert abs(result.value - best) <= 2 * result.certificate.rounding and best < result.trace[-1].value
     assert 0.5 * np.sum((result.X.dense() - make().problem.objective.A) ** 2) == pytest.approx(result.value)
 
 

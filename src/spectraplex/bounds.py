@@ -30,7 +30,8 @@ _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than th
 class Bound:
     """λ_max ≤ value for kind "proven" or "probable" (wrong with probability at most ``failure``).
 
-    ``estimate`` is the best Ritz value, from below; for kind "estimate" it is also the value.
+    ``estimate`` is the best Ritz value, from below; for kind "estimate" it is also the value. ``rounding`` is the part
+    of value − estimate that is there for rounding alone, and may be another one on another processor.
     """
 
     value: float
@@ -38,6 +39,7 @@ class Bound:
     failure: float
     products: float
     estimate: float
+    rounding: float = 0.0
 
 
 def upper_bound(
@@ -97,10 +99,11 @@ def _proven(operator: Any) -> Bound:
             margin *= 2
     else:
         loose = scale * float(np.linalg.norm(A)) * (1 + 1e-9) + _noise(operator)
-        return Bound(loose, "proven", 0.0, cost, scale * top)
+        return Bound(loose, "proven", 0.0, cost, scale * top, 1e-9 * loose)
     # A Cholesky factor that exists in floating point belongs to a matrix within γ_{d+1}·tr(M) of M (Higham, 10.1).
     slack = (d + 3) * EPS * float(np.trace(shifted).real) + entries
-    return Bound(scale * (top + margin + slack) + _noise(operator), "proven", 0.0, cost, scale * top)
+    value = scale * (top + margin + slack) + _noise(operator)
+    return Bound(value, "proven", 0.0, cost, scale * top, value - scale * top)
 
 
 def _probable(
@@ -149,11 +152,12 @@ def _probable(
         wanted = accuracy(ritz) if callable(accuracy) else accuracy
         return bound - ritz <= max(wanted, relative * abs(bound))
 
-    chance, bounds, estimate = failure, [], -math.inf
+    chance, bounds, estimate, steps = failure, [], -math.inf, 0
     for attempt in range(3):
         start = w if attempt == 0 else random_unit(d, operator.dtype, rng)
         diagonal, off, collapsed = _lanczos(apply, start, most - cost, partial(tight, chance))
         cost += len(diagonal)
+        steps = max(steps, len(diagonal))
         if attempt == 0 and collapsed and len(diagonal) < d:
             # The Krylov space closed up: what lies outside it is hidden by rounding, not only by chance. Three starts
             # that each may fail with δ^⅓ all fail with δ, and one of them is enough.
@@ -163,7 +167,10 @@ def _probable(
         estimate = max(estimate, ritz)
         if chance == failure:
             break
-    return Bound(min(bounds), "probable", failure, cost, estimate)
+    value = min(bounds)
+    largest = abs(value) if two else max(abs(value), max(map(abs, diagonal + off)) / factor)
+    rounding = 20 * max(steps, 32) * EPS * largest + _noise(operator)
+    return Bound(value, "probable", failure, cost, estimate, rounding)
 
 
 def _lanczos(

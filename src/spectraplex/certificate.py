@@ -1,120 +1,73 @@
-"""Gap, lower bound, and what kind of truth each is.
+"""Lower bounds on the optimum, and what kind of truth each is.
 
 For f(X) = ℓ(𝒜(X)) and *any* slope y, weak duality upstairs (trace one) says f* ≥ −ℓ*(y) − λ_max(−𝒜*(y)). With a
 *bound* on λ_max in place of a Ritz value this is a true lower bound; from a Ritz value it is not one. The slope may be
 scaled for free: −ℓ*(c·y) − c·λ_max is maximised over c ≥ 0, once for all losses that have a conjugate, and is never
-worse than f − g (c = 1). Without a conjugate the bound is f(X) − ⟨∇f, X⟩ − λ_max(−∇f), which convexity gives.
+worse than f − g (c = 1). With a penalty λ‖Z‖_* the scale is c ≤ λ/σ̄ for any σ̄ ≥ σ₁(𝒜*y): then −ℓ*(c·y) is a bound
+whatever the norm of a solution is. Without a conjugate convexity gives f(Z) ≥ ℓ(z) − ⟨y, z⟩ + ⟨y, 𝒜(Z)⟩ (c = 1), and
+with a known ``lower`` ≤ ℓ the same times c plus (1 − c)·lower. Least values of the loss are bounds for free.
+
+What is claimed is lowered: by the rounding of every number that went into it, by what the slope of the same X may
+differ on another processor, and by a hundredth of the gap, so that whoever verifies it reaches it (``claim``).
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ._version import __version__
 from .arrays import EPS
+from .atoms import Atoms
+from .claim import Certificate, Evidence
+from .domains import size_of
 from .eigen import leading, upper_bound
+from .fingerprint import fingerprint
+from .objectives.distance import Factored
 from .problem import Point, Problem
+from .rounding import VANISHING, norm, of_image, of_sum
 
+__all__ = ["Candidate", "Certificate", "LowerBound", "contradicts", "dual_value", "lower_bound"]
 
-@dataclass(frozen=True)
-class Certificate:
-    """lower_bound ≤ f* ≤ value, with probability at least 1 − failure (zero when proven).
-
-    ``feasibility`` is how far (in Frobenius norm) the candidate lay outside the domain before it was scaled in.
-    ``dual`` says where the bound's slope is: "slope" (that of X itself) or the fingerprint of one kept beside X;
-    ``data`` and ``factors`` are fingerprints of the problem and of X.
-    """
-
-    kind: str
-    failure: float
-    value: float
-    lower_bound: float
-    feasibility: float
-    dual: str = "slope"
-    data: str = ""
-    factors: str = ""
-
-    @property
-    def gap(self) -> float:
-        return max(self.value - self.lower_bound, 0.0)
-
-    def __str__(self) -> str:
-        moved = f" X lay {self.feasibility:.2g} outside the domain and was scaled in." if self.feasibility > 0 else ""
-        if self.kind == "none":
-            return (
-                f"Nothing was certified: the value is {self.value:.8g}, the optimum may lie anywhere below it.{moved}"
-            )
-        part = 100 * self.gap / abs(self.value) if self.value else 0.0
-        share = f" ({part:.2g} % of it)" if 0 < part < 99.5 else f" ({part:.0f} % of it)" if self.value else ""
-        truth = "proven" if self.kind == "proven" else f"probable, wrong with probability at most {self.failure:.1g}"
-        return f"The value {self.value:.8g} is at most {self.gap:.3g}{share} above the optimum ({truth}).{moved}"
-
-    def to_json(self) -> str:
-        """A small document; numbers as hexadecimal floats, so that they come back bit for bit."""
-        plain = {name: value.hex() if isinstance(value, float) else value for name, value in asdict(self).items()}
-        return json.dumps(
-            {"spectraplex certificate": 1, "version": __version__, "gap": self.gap.hex(), **plain}, indent=1
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """Read what ``to_json`` wrote; a document that contradicts itself is refused."""
-        try:
-            document = json.loads(text)
-            known = {each.name: document[each.name] for each in fields(cls)}
-            numbers = {name: float.fromhex(known[name]) for name in ("failure", "value", "lower_bound", "feasibility")}
-            certificate = cls(**(known | numbers))
-            gap = float.fromhex(document["gap"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"from_json: this is no certificate ({error}).") from None
-        if gap != certificate.gap or not certificate.sensible():
-            raise ValueError(
-                "from_json: the certificate contradicts itself (kind, failure, or gap against value and bound)."
-            )
-        return certificate
-
-    def sensible(self) -> bool:
-        """Finite numbers, a known kind, and a failure probability that goes with it."""
-        if self.kind == "none":
-            return math.isfinite(self.value)
-        finite = all(math.isfinite(x) for x in (self.value, self.lower_bound, self.feasibility))
-        return finite and (
-            self.failure == 0.0 if self.kind == "proven" else self.kind == "probable" and 0 < self.failure < 1
-        )
+_BELOW = 0.01  # share of the gap by which a claim is lowered, for those who verify it with other random numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A slope to build a lower bound from, with the value and image it belongs to (for losses without conjugate)."""
+    """A slope to build a lower bound from, with the value and image it belongs to (for losses without conjugate).
+
+    ``of_what`` is what it is the slope of, atoms or factors; None for a slope or an image that is kept as it is.
+    """
 
     value: float
     slope: Any
     image: Any  # None for a bare slope, which is a dual point only for losses with a conjugate
+    of_what: Any = None
     _held: list[Any] = field(
         default_factory=list, repr=False
     )  # its conjugate and its pairing, once they were asked for
 
     @classmethod
     def of(cls, point: Point) -> Candidate:
-        return cls(point.value, point.slope, point.image)
+        return cls(point.value, point.slope, point.image, point.atoms)
 
     @classmethod
-    def at(cls, problem: Problem, image: Any) -> Candidate:
+    def at(cls, problem: Problem, image: Any, of_what: Any = None) -> Candidate:
         """At an image of the objective's own, which need not belong to any X of the domain."""
         whole = problem.lifted.whole(image)
-        return cls(*problem.lifted.evaluate(whole), whole)
+        return cls(*problem.lifted.evaluate(whole), whole, of_what)
 
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """A lower bound on f*, the slope it came from with its bound ``top`` on λ_max(−𝒜*y), and what it cost."""
+    """A lower bound on f*, the candidate it came from with its bound ``top`` on λ_max(−𝒜*y), and what it cost.
+
+    ``blur`` is what rounding took from it; ``spread`` the rounding in ``top``.
+    """
 
     value: float
     kind: str
@@ -122,40 +75,58 @@ class LowerBound:
     products: float
     candidate: Candidate
     top: float
+    spread: float = 0.0
+    blur: float = 0.0
+
+
+# ---------------------------------------------------------------------------------------------------- weak duality
 
 
 def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[float, float]:
-    """The best of −ℓ*(c·y) − support(c) over c ≥ 0 less a margin for rounding, and its c; ``top`` bounds λ_max(−𝒜*y).
+    """The best bound from one slope, less a margin for rounding, and its scale c; ``top`` bounds λ_max(−𝒜*y).
 
-    The support is c·top, or what c·top has above ``allowance`` where that much costs nothing (a penalty).
+    On a set it is −ℓ*(c·y) − c·top. With a penalty c·top ≤ ``allowance`` costs nothing, and more is not allowed.
     """
-    lifted = problem.lifted
     conjugate, value, pairing = _dual_facts(problem, candidate)
+    least, penalty = least_value(problem, conjugate), problem.lifted.allowance > 0.0
+    price = 0.0 if penalty else top
+    # just below the largest scale, so that rounding does not lead beyond it
+    most = (1.0 - 8 * EPS) * problem.lifted.allowance / top if penalty and top > 0.0 else math.inf
     if conjugate is None:
-        return value - pairing - lifted.support(1.0, top) - margin(problem, candidate, 1.0, top), 1.0
-    # just below, so that the support there is zero and not a rounding error of large numbers
-    corner = (1.0 - 4 * EPS) * lifted.allowance / top if top > 0 else math.inf
-    if conjugate.quadratic is not None:
-        linear, bend = conjugate.quadratic
-        c = 0.0
-        if bend > 0:
-            c = max(-(linear + top) / bend, min(-linear / bend, corner) if lifted.allowance > 0 else 0.0, 0.0)
-            c = min(c, conjugate.limit)
+        c = min(1.0, most)
+        if candidate.image is None or (c < 1.0 and least == -math.inf):
+            return least, 0.0
+        reached = c * (value - pairing - price) + ((1.0 - c) * least if c < 1.0 else 0.0)
     else:
-        c = _best_scale(conjugate, lambda c: lifted.support(c, top), corner)
-    if c == 0.0:
-        return -conjugate.at(0.0), 0.0  # −ℓ*(0) = min ℓ, whatever the constraint
-    return -conjugate.at(c) - lifted.support(c, top) - margin(problem, candidate, c, top), c
+        most = min(most, (1.0 - 4 * EPS) * conjugate.limit)
+        c = _best_scale(conjugate, price, most)
+        if c == 0.0:
+            return least, 0.0  # −ℓ*(0) = min ℓ, whatever the constraint
+        reached = -conjugate.at(c) - c * price
+    reached -= margin(problem, candidate, c, top)
+    return (reached, c) if reached > least else (least, 0.0)
 
 
 def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> float:
     """What rounding can make of a bound at c·y, where large terms may cancel: each bound is lowered by it."""
     conjugate, value, pairing = _dual_facts(problem, candidate)
+    price = 0.0 if problem.lifted.allowance > 0.0 else 8 * EPS * c * abs(top)
     if conjugate is None:
-        size = abs(value) + abs(pairing) + abs(top)
-    else:
-        size = max(c, c * c) * conjugate.size + (c * abs(top) if problem.lifted.support(c, top) else 0.0)
-    return _rounding(candidate.slope) * size
+        m, n = problem.objective.shape
+        least = least_value(problem, None)
+        rest = abs(least) if c < 1.0 and math.isfinite(least) else 0.0
+        return of_sum(m * n) * (abs(value) + abs(pairing) + rest) + price + m * n * VANISHING
+    grown = max(c, c * c) if conjugate.quadratic is not None else max(1.0, c * c)
+    count = max(getattr(conjugate, "count", 1), getattr(candidate.slope, "size", 1))
+    return of_sum(count) * grown * conjugate.size + price + count * VANISHING
+
+
+def least_value(problem: Problem, conjugate: Any) -> float:
+    """A number that the loss is nowhere below: −ℓ*(0), or what the objective says (``lower``); −∞ if neither."""
+    if conjugate is not None:
+        return -float(conjugate.at(0.0))
+    told = getattr(problem.objective, "lower", None)
+    return -math.inf if told is None else float(told)
 
 
 def believed(problem: Problem, candidate: Candidate) -> bool:
@@ -174,35 +145,94 @@ def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, flo
         if hasattr(problem.objective, "conjugate"):
             conjugate = problem.objective.conjugate(candidate.slope)
         if candidate.image is not None:
-            value = candidate.value - lifted.charge(candidate.image)
-            pairing = float(problem.objective.pair(candidate.slope, lifted.seen(candidate.image)))
+            inside = lifted.seen(candidate.image)
+            if lifted.allowance > 0.0:  # ℓ itself, not what is left of ℓ + λ‖Z‖ after a subtraction
+                value = float(problem.objective.evaluate(inside)[0])
+            else:
+                value = candidate.value
+            pairing = float(problem.objective.pair(candidate.slope, inside))
             if conjugate is not None:
                 off = abs(value + conjugate.at(1.0) - pairing)
-                true = off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size)
+                true = off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + VANISHING
                 conjugate = conjugate if true else None
         candidate._held.extend((conjugate, value, pairing))
     conjugate, value, pairing = candidate._held
     return conjugate, value, pairing
 
 
-def _best_scale(conjugate: Any, support: Callable[[float], float], corner: float) -> float:
-    """Any c gives a true bound, so a rough search will do; c = 1 is the plain one, the optimum often at a corner."""
+def _best_scale(conjugate: Any, price: float, most: float) -> float:
+    """The c that minimises ℓ*(c·y) + c·price on [0, most]. Any c gives a true bound, so a rough search will do."""
+    if conjugate.quadratic is not None:
+        linear, bend = conjugate.quadratic
+        return min(max(-(linear + price) / bend, 0.0), most) if bend > 0.0 else 0.0
     from scipy.optimize import minimize_scalar
 
-    high = min(conjugate.limit, 4.0)
-    if high <= 0:
+    high = min(most, 4.0)
+    if high <= 0.0:
         return 0.0
 
     def loss(c: float) -> float:
-        return float(conjugate.at(c) + support(c))
+        return float(conjugate.at(c) + c * price)
 
     found = minimize_scalar(loss, bounds=(0.0, high), method="bounded")
-    return min((c for c in (float(found.x), 1.0, corner, high) if 0.0 < c <= high), key=loss)
+    return min((c for c in (float(found.x), 1.0, high) if 0.0 < c <= high), key=loss)
 
 
-def _rounding(slope: Any) -> float:
-    """Relative error of a long sum: blocked, so an eighth of the worst case for n terms, and some ulps."""
-    return EPS * (32 + 0.125 * getattr(slope, "size", 1e4))
+# -------------------------------------------------------------------------------------------------- what is claimed
+
+
+def claim(
+    problem: Problem, candidate: Candidate, top: float, spread: float, value: float = -math.inf
+) -> tuple[float, float, float]:
+    """What may be claimed of a slope, how much of it rounding took, and its scale.
+
+    ``spread`` is the rounding in ``top``. The claim is lowered by twice our own rounding, once for whoever verifies it; by what
+    the slope of the same X measured elsewhere may show less; and by a share of the gap to ``value``, since another bound
+    on λ_max is never quite the same.
+    """
+    reached, c = dual_value(problem, candidate, top + 2.0 * spread)
+    if c == 0.0:
+        return reached, 0.0, 0.0
+    slack = margin(problem, candidate, c, top)
+    moved = _elsewhere(problem, candidate, c)
+    least = least_value(problem, _dual_facts(problem, candidate)[0])
+    lowered = reached - slack - moved - _BELOW * max(value - reached, 0.0)
+    return max(lowered, least), 2.0 * slack + moved + 3.0 * c * spread, c
+
+
+def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
+    """How far the bound may be moved by the rounding of z = 𝒜(X), which is another one on another processor.
+
+    A slope that moves by δy = βδz moves −ℓ*(c·y) by at most c‖∇ℓ*‖‖δy‖ and c·θσ₁ by at most cθ‖𝒜‖‖δy‖.
+    """
+    bend = getattr(problem.objective, "bend", None)
+    if candidate.of_what is None or bend is None:
+        return 0.0
+    size, terms = extent(problem, candidate)
+    reach, conjugate = getattr(problem.objective, "reach", 1.0), _dual_facts(problem, candidate)[0]
+    radius = size if problem.lifted.allowance > 0.0 else size_of(problem.domain)
+    weight = reach * (radius + size)
+    if conjugate is not None and c != 1.0:
+        pull = slope_norm(candidate.slope)
+        weight += abs(1.0 - c) * conjugate.size / pull if pull > 0.0 else 0.0
+    return c * bend * of_image(problem.objective, size, terms) * weight
+
+
+def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:
+    """Σ|sₖ| of the matrix that a candidate is the slope of, and how many terms it has."""
+    held = candidate.of_what
+    if isinstance(held, Atoms):
+        if problem.lifted.allowance > 0.0:
+            return problem.lifted.charge(candidate.image) / problem.domain.lam, len(held)  # type: ignore[union-attr]
+        held = problem.domain.lower(held)
+    s = held.triple()[1]
+    return float(np.abs(s).sum()), int(s.size)
+
+
+def slope_norm(slope: Any) -> float:
+    if isinstance(slope, np.ndarray):
+        return norm(slope)
+    return math.sqrt(slope.square) if isinstance(slope, Factored) else 0.0
 
 
 def lower_bound(
@@ -218,7 +248,8 @@ def lower_bound(
 ) -> LowerBound:
     """The best bound from one of the candidates, chosen by cheap estimates, then certified.
 
-    Tight to ``share`` of the gap to ``value`` that it shows, or to a gap ``wanted`` if that is looser.
+    Tight to ``share`` of the gap to ``value`` that it shows, or to a gap ``wanted`` if that is looser. The first
+    candidate is preferred where it shows the gap that is wanted: a slope of X itself needs no evidence.
     """
     spent, chosen = 0.0, candidates[0]
     if len(candidates) > 1:
@@ -228,11 +259,13 @@ def lower_bound(
             rough = leading(problem.lifted.pull(candidate.slope), accuracy=accuracy, rng=rng, max_products=20.0)
             spent += rough.products
             estimates.append(dual_value(problem, candidate, rough.value)[0])
-        chosen = candidates[int(np.argmax(estimates))]
+        best = int(np.argmax(estimates))
+        enough_alone = value - estimates[0] <= max(0.8 * wanted, 1.1 * (value - estimates[best]))
+        chosen = candidates[0] if enough_alone else candidates[best]
 
     def enough(ritz: float) -> float:
         reached, c = dual_value(problem, chosen, ritz)
-        gap = max(value - reached, 0.0)
+        gap = (1.0 + _BELOW) * max(value - reached, 0.0)
         error = max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
         return error / c if c > 0 else math.inf
 
@@ -244,16 +277,107 @@ def lower_bound(
         rng=rng,
         products=products,
     )
-    reached, _ = dual_value(problem, chosen, bound.value)
-    return LowerBound(reached, bound.kind, bound.failure, spent + bound.products, chosen, bound.value)
+    reached, blur, _ = claim(problem, chosen, bound.value, bound.rounding, value)
+    kind, chance = ("none", 1.0) if reached == -math.inf else (bound.kind, bound.failure)
+    return LowerBound(reached, kind, chance, spent + bound.products, chosen, bound.value, bound.rounding, blur)
 
 
-def contradicts(bound: float, value: float) -> bool:
-    """A lower bound above a value means that the function is not convex, or its gradient is not its gradient."""
-    return bound > value + 1e-9 * max(abs(bound), abs(value)) + 1e-300
+def contradicts(problem: Problem, bound: float, value: float, rounding: float) -> bool:
+    """A lower bound above a value means that the function is not convex, or its gradient is not its gradient.
+
+    Bounds are lowered by their rounding already; ``rounding`` is that of the value. What rounding a user's own function
+    has is not known: it is taken to be right to nine digits.
+    """
+    own = 0.0 if hasattr(problem.objective, "conjugate") else 1e-9 * max(abs(bound), abs(value))
+    return bound > value + rounding + own + VANISHING
 
 
 def _tenth(problem: Problem, candidate: Candidate, ritz: float) -> float:
     """A tenth of the gap that a Ritz value shows: enough to compare candidates."""
     _, value, pairing = _dual_facts(problem, candidate)
     return 0.1 * max(candidate.value - value + pairing + problem.lifted.support(1.0, ritz), 0.0)
+
+
+def shown(problem: Problem, candidate: Candidate, claimed: float, kind: str, failure: float) -> LowerBound:
+    """Our own bound from a dual point, with random numbers of the system, as sharp as it takes to reach ``claimed``."""
+
+    def accuracy(ritz: float) -> float:
+        reached, c = dual_value(problem, candidate, ritz)
+        return max(0.5 * (reached - claimed) / c, 0.0) if c > 0 else math.inf
+
+    bound = upper_bound(
+        problem.lifted.pull(candidate.slope),
+        failure=failure,
+        accuracy=accuracy,
+        relative=1e-14,
+        products=float(problem.domain.dimension + 10),
+        kind="proven" if kind == "proven" else None,
+    )
+    ours, _ = dual_value(problem, candidate, bound.value)
+    return LowerBound(ours, bound.kind, bound.failure, bound.products, candidate, bound.value, bound.rounding)
+
+
+# ---------------------------------------------------------------------------------------------------------- evidence
+
+
+def slope_mark(problem: Problem, slope: Any) -> str:
+    """A fingerprint of a slope, for the random start that is to know nothing of it."""
+    if isinstance(slope, np.ndarray):
+        return fingerprint(slope)
+    if isinstance(slope, Factored):
+        return fingerprint(slope.U, slope.s, slope.V)
+    ones = np.ones((problem.objective.shape[1], 1), problem.dtype)
+    return fingerprint(problem.objective.gradient(slope).matmat(ones))
+
+
+def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
+    """What must be kept so that somebody else can build the same bound; None where it cannot be kept."""
+    if isinstance(candidate.slope, np.ndarray) and believed(problem, candidate):
+        return Evidence("slope", {"y": candidate.slope})
+    image = candidate.slope if candidate.image is None else problem.lifted.seen(candidate.image)
+    if isinstance(image, np.ndarray):
+        return Evidence("image", {"z": image})
+    if isinstance(image, Factored):
+        return Evidence("image", {"U": image.U, "s": image.s, "V": image.V})
+    return None
+
+
+def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Candidate | None:
+    """The candidate that evidence stands for; None unless it has the types and shapes that ``like``, one of X, has."""
+    arrays = evidence.arrays
+    if not all(isinstance(array, np.ndarray) and np.isfinite(array).all() for array in arrays.values()):
+        return None
+    if evidence.kind == "slope" and set(arrays) == {"y"} and _alike(arrays["y"], like.slope):
+        found = Candidate(like.value, arrays["y"], None)
+        return found if believed(problem, like) else None
+    if evidence.kind != "image" or like.image is None:
+        return None
+    image = problem.lifted.seen(like.image)
+    if set(arrays) == {"z"} and _alike(arrays["z"], image):
+        return Candidate.at(problem, arrays["z"])
+    if set(arrays) == {"U", "s", "V"} and isinstance(image, Factored):
+        U, s, V = arrays["U"], arrays["s"], arrays["V"]
+        shapes = (problem.objective.shape[0], s.size), (problem.objective.shape[1], s.size)
+        if s.ndim == 1 and s.dtype == np.float64 and (U.shape, V.shape) == shapes:
+            if U.dtype == V.dtype == np.dtype(problem.dtype):
+                return Candidate.at(problem, problem.objective.measure(U, s, V))
+    return None
+
+
+def _alike(array: Any, like: Any) -> bool:
+    return isinstance(like, np.ndarray) and array.dtype == like.dtype and array.shape == like.shape
+
+
+def nearby(problem: Problem, known: LowerBound, candidate: Candidate, value: float) -> LowerBound | None:
+    """The bound from a slope close to one whose λ_max is bounded: λ_max moves by at most ‖𝒜*‖ times their distance.
+
+    No product is spent. None where the slopes are not arrays, or the objective does not know ‖𝒜‖.
+    """
+    y, x, reach = known.candidate.slope, candidate.slope, getattr(problem.objective, "reach", None)
+    if reach is None or not isinstance(x, np.ndarray) or not _alike(y, x):
+        return None
+    pull = problem.lifted.pull(x)
+    lift = abs(pull.scale) * (0.5 if pull.bipartite else 1.0)
+    top = known.top + (1 + 1e-9) * lift * reach * norm(x - y)
+    reached, blur, _ = claim(problem, candidate, top, known.spread, value)
+    return replace(known, value=reached, candidate=candidate, top=top, blur=blur, products=0.0)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import EPS
-from .certificate import Candidate, believed, dual_value, lower_bound
+from .certificate import Candidate, LowerBound, believed, claim, evidence_of, lower_bound
+from .claim import Evidence
 from .domains import NuclearBall, TraceBall, size_of
 from .factors import Factors, Rectangular, Symmetric
 from .objectives.distance import Factored
@@ -97,7 +98,10 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A solution with its image z, loss ℓ(z) and slope y, the certified σ̄ ≥ σ₁(𝒜*y), and its own nuclear norm."""
+    """A solution with its image z, loss ℓ(z) and slope y, the certified σ̄ ≥ σ₁(𝒜*y), and its own nuclear norm.
+
+    ``spread`` is the rounding in σ̄; ``claimed`` the bound at its own size, where it was certified here.
+    """
 
     family: Family
     size: float
@@ -106,9 +110,8 @@ class Solved:
     loss: float
     slope: Any
     sigma: float
-    kind: str
-    failure: float
-    products: float = 0.0
+    spread: float
+    claimed: LowerBound | None = None
     own: bool = True  # the slope is that of the image, not one found beside it
 
     @property
@@ -121,18 +124,26 @@ class Solved:
 
     def bound(self, size: float) -> tuple[float, float]:
         """The lower bound that this slope proves at another size, and its derivative there (balls: of a true line)."""
-        image = self.image if self.own else None
-        return dual_bound(self.family, size, Candidate(self.loss, self.slope, image), self.sigma)
+        return dual_bound(self.family, size, self.candidate, self.sigma, self.spread)[:2]
+
+    @property
+    def candidate(self) -> Candidate:
+        return Candidate(self.loss, self.slope, self.image if self.own else None)
 
 
-def dual_bound(family: Family, size: float, candidate: Candidate, sigma: float) -> tuple[float, float]:
-    """−ℓ*(c·y) − cθσ̄ at its best c, and −cσ̄, its derivative in θ; with a penalty the derivative is not a line's."""
+def dual_bound(
+    family: Family, size: float, candidate: Candidate, sigma: float, spread: float
+) -> tuple[float, float, float]:
+    """The bound at a size, its derivative in it (balls: that of a true line), and the scale c of the slope.
+
+    Lowered as everything that is claimed, so that it can be verified from the slope alone.
+    """
     problem = family.lifted(size)
     if candidate.image is not None:
         candidate = Candidate(candidate.value, candidate.slope, problem.lifted.whole(candidate.image))
     scale = family.bound if family.penalized else size
-    value, c = dual_value(problem, candidate, (1 + 4 * EPS) * sigma * scale)
-    return value, -c * sigma
+    value, _, c = claim(problem, candidate, (1 + 4 * EPS) * sigma * scale, spread * scale)
+    return value, -c * sigma, c
 
 
 def solved(
@@ -147,23 +158,33 @@ def solved(
     products: float,
 ) -> Solved:
     """Certify σ̄ for the slope of X itself, or for a given one, as tight as ``wanted`` (a gap) asks."""
-    image = family.objective.measure(*X.triple())
     problem = family.at(size)
-    candidate = Candidate.at(problem, image)
+    image = family.objective.measure(*X.triple())
+    candidate = Candidate.at(problem, image, X)
     value, loss = candidate.value + problem.lifted.price(X), candidate.value
     candidate = candidate if slope is None else Candidate(loss, slope, None)
     found = lower_bound(problem, [candidate], value, failure=failure, rng=rng, wanted=wanted, products=products)
-    sigma = found.top / size_of(problem.domain)
-    truth, spent = (found.kind, found.failure), found.products
-    return Solved(family, size, X, image, loss, candidate.slope, sigma, *truth, spent, slope is None)
+    unit = size_of(problem.domain)
+    return Solved(
+        family, size, X, image, loss, candidate.slope, found.top / unit, found.spread / unit, found, slope is None
+    )
 
 
-def remeasured(family: Family, size: float, X: Factors, sigma: float, kept: Any = None) -> Solved:
-    """The same with its image measured again, bit for bit: points keep factors, numbers, and a slope not X's own."""
+def remeasured(family: Family, size: float, X: Factors, sigma: float, spread: float, kept: Any = None) -> Solved:
+    """The same with its image measured again: points keep factors, numbers, and a slope that is not X's own."""
     image = family.objective.measure(*X.triple())
     loss, slope = family.objective.evaluate(image)
     slope = slope if kept is None else kept
-    return Solved(family, size, X, image, float(loss), slope, sigma, "none", 1.0, own=kept is None)
+    return Solved(family, size, X, image, float(loss), slope, sigma, spread, own=kept is None)
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """α·y_a + β·y_b of the slopes of two neighbours, as a candidate, with a bound on its σ₁ and the rounding in it."""
+
+    candidate: Candidate
+    sigma: float
+    spread: float
 
 
 class Between:
@@ -215,22 +236,57 @@ class Between:
 
     def dual(self, size: float) -> list[tuple[float, float]]:
         """Lower bounds with their derivatives: from the slope of a, that of b, and the blend of both."""
-        found = [self.a.bound(size), self.b.bound(size)]
-        blend = self._blended_slope(self.share(size))
-        if blend is not None:
-            candidate, sigma = blend
-            found.append(dual_bound(self.family, size, candidate, sigma))
-        return found
+        return [self._shows(mix, size)[:2] for mix in self._mixes(size)]
 
-    def _blended_slope(self, t: float) -> tuple[Candidate, float] | None:
-        a, b = self.a, self.b
+    def proof(self, size: float, places: list[float]) -> tuple[float, Evidence | None]:
+        """The best lower bound at a size and the dual point that shows it, kept as evidence.
+
+        ``places`` are sizes whose own blends proved this one: on a ball they are tried here; with a penalty, where the
+        bound between two of them is a chord, what shows it is the same mean of their dual points.
+        """
+        mixes = self._mixes(size)
+        around = [self._best(self._mixes(place), place) for place in places]
+        mixes += around
+        if self.family.penalized and len(around) == 2:
+            mixes += self._chord(around, places, size)
+        best, problem = self._best(mixes, size), self.family.lifted(size)
+        image = best.candidate.image
+        whole = None if image is None else problem.lifted.whole(image)
+        evidence = evidence_of(problem, Candidate(best.candidate.value, best.candidate.slope, whole))
+        return self._shows(best, size)[0], evidence
+
+    def _best(self, mixes: list[Mix], size: float) -> Mix:
+        return max(mixes, key=lambda mix: self._shows(mix, size)[0])
+
+    def _shows(self, mix: Mix, size: float) -> tuple[float, float, float]:
+        return dual_bound(self.family, size, mix.candidate, mix.sigma, mix.spread)
+
+    def _mixes(self, size: float) -> list[Mix]:
+        ends = [Mix(each.candidate, each.sigma, each.spread) for each in (self.a, self.b)]
+        t, a, b = self.share(size), self.a, self.b
+        if not self.family.penalized or not a.sigma * b.sigma > 0.0:
+            return ends + self._mixed(ends, (1.0 - t, t))
         # a penalty's best scale is λ/σ̄, a ball's about one: blend what will be used
-        p, q = (a.size / a.sigma, b.size / b.sigma) if self.family.penalized and a.sigma * b.sigma > 0 else (1.0, 1.0)
-        sigma = (1 - t) * p * a.sigma + t * q * b.sigma
-        if not self._blends:
-            return None
-        if isinstance(a.slope, np.ndarray):
-            return Candidate(0.0, (1 - t) * p * a.slope + t * q * b.slope, None), sigma
-        if isinstance(a.slope, Factored) and p == q == 1.0:  # the slope z − A is kept as z
-            return Candidate(0.0, self.family.objective.combine(1 - t, a.slope, t, b.slope), None), sigma
-        return None
+        return ends + self._mixed(ends, ((1.0 - t) * a.size / a.sigma, t * b.size / b.sigma))
+
+    def _chord(self, around: list[Mix], places: list[float], size: float) -> list[Mix]:
+        """Bounds at two sizes and their scales c: the mean of both dual points is one for the mean of both λ."""
+        t = (size - places[0]) / (places[1] - places[0])
+        scales = [self._shows(mix, place)[2] for mix, place in zip(around, places, strict=True)]
+        return self._mixed(around, ((1.0 - t) * scales[0], t * scales[1]))
+
+    def _mixed(self, mixes: list[Mix], shares: tuple[float, float]) -> list[Mix]:
+        """One combination of two, scaled so that the shares sum to one; none where a blend of slopes proves nothing."""
+        total = sum(shares)
+        if not self._blends or not total > 0.0:
+            return []
+        (first, second), (p, q) = mixes, (shares[0] / total, shares[1] / total)
+        y, x = first.candidate.slope, second.candidate.slope
+        if isinstance(y, np.ndarray):
+            slope = p * y + q * x
+        elif isinstance(y, Factored):  # the slope z − A is kept as z
+            slope = self.family.objective.combine(p, y, q, x)
+        else:
+            return []
+        sigma = (p * first.sigma + q * second.sigma) * (1 + 4 * EPS)
+        return [Mix(Candidate(0.0, slope, None), sigma, p * first.spread + q * second.spread)]

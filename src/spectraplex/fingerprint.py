@@ -1,21 +1,27 @@
-"""Fingerprints: what a certificate or a saved run is about, so that it is not taken for something else."""
+"""Fingerprints: what a certificate or a saved run is about, so that it is not taken for something else.
+
+They name data and settings: arrays by their bytes, numbers by their exact value, functions and classes by their
+qualified name. Never a value that was computed, a ``repr`` or a memory address, which differ between machines, numbers
+of threads and processes.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+import hashlib
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import random_unit
 from .factors import Factors, Symmetric
-from .linesearch import NotFinite
-from .problem import Problem
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 
 def fingerprint(*parts: Any) -> str:
     """SHA-256 of arrays (shape, type, bytes) and strings."""
-    import hashlib
-
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):
@@ -28,22 +34,58 @@ def fingerprint(*parts: Any) -> str:
     return digest.hexdigest()
 
 
+def identity(thing: Any, depth: int = 4) -> str:
+    """The name and the settings of a method, a loss, a domain or a function, the same in every process.
+
+    A dataclass by its fields, other objects by their public attributes, a function by its qualified name alone.
+    """
+    if thing is None or isinstance(thing, bool | int | str | bytes | np.bool_ | np.integer):
+        return f"{type(thing).__name__} {thing!r}" if not isinstance(thing, np.generic) else f"int {int(thing)}"
+    if isinstance(thing, float | np.floating):
+        return float(thing).hex()
+    if isinstance(thing, np.ndarray):
+        return fingerprint(thing) if thing.dtype != object else f"array of objects {thing.shape}"
+    if isinstance(thing, list | tuple):
+        return "[" + ", ".join(identity(each, depth - 1) for each in thing) + "]"
+    if isinstance(thing, dict):
+        return "{" + ", ".join(f"{key}: {identity(thing[key], depth - 1)}" for key in sorted(thing, key=str)) + "}"
+    if isinstance(thing, partial):
+        return f"partial({identity(thing.func, depth - 1)}, {identity(thing.args)}, {identity(thing.keywords)})"
+    if isinstance(thing, type) or hasattr(thing, "__qualname__"):
+        return str(thing.__qualname__)
+    name = type(thing).__qualname__
+    if depth <= 0:
+        return name
+    if dataclasses.is_dataclass(thing):
+        settings = {each.name: getattr(thing, each.name) for each in dataclasses.fields(thing)}
+    else:
+        settings = {key: value for key, value in getattr(thing, "__dict__", {}).items() if not key.startswith("_")}
+    return name + identity(settings, depth - 1)
+
+
 def factors_fingerprint(X: Factors) -> str:
     return fingerprint(*X.triple()[: 2 if isinstance(X, Symmetric) else 3])
 
 
 def data_fingerprint(problem: Problem) -> str:
-    """Of everything the problem depends on; a user's own function is known by its values at two fixed matrices."""
-    objective = problem.objective
+    """Of everything the problem depends on.
+
+    An objective says what that is with ``parts()`` (arrays and strings). One that does not is known by its qualified
+    name, shape and dtype alone, and ``verify`` then compares its value at X.
+    """
+    return problem.fingerprint
+
+
+def of_problem(objective: Any, domain: Any) -> str:
+    """See ``data_fingerprint``; a penalty's bound on the norm of a solution is no part of the problem."""
+    named = (identity(domain.known() if hasattr(domain, "known") else domain), type(objective).__qualname__)
     if hasattr(objective, "parts"):
-        return fingerprint(repr(problem.domain), *objective.parts())
-    rng = np.random.default_rng(0)
-    seen: list[Any] = [repr(problem.domain), repr(objective)]
-    for _ in range(2):
-        vector = random_unit(problem.domain.dimension, problem.dtype, rng)
-        atoms = problem.domain.start(problem.dtype, rng).blend(vector, 0.5)
-        try:
-            seen.append(float(problem.point(atoms).value).hex())
-        except NotFinite:
-            seen.append("not finite")
-    return fingerprint(*seen)
+        return fingerprint(*named, *objective.parts())
+    m, n = objective.shape
+    return fingerprint(*named, f"{m}×{n}", str(objective.dtype))
+
+
+def stream(seed: int, *marks: str) -> np.random.Generator:
+    """Random numbers that depend on a seed and on fingerprints: nobody can build a problem that expects them."""
+    words = [int(mark[i : i + 8], 16) for mark in marks for i in range(0, 64, 8)]
+    return np.random.default_rng([seed, *words])

@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, dagger
-from .certificate import Candidate, Certificate, contradicts, dual_value, lower_bound, margin
-from .domains import Spectrahedron, capped, size_of
-from .eigen import upper_bound
-from .factors import Factors, Rectangular, Symmetric, as_factors
-from .fingerprint import data_fingerprint, factors_fingerprint, fingerprint
-from .penalized import Penalized
-from .problem import Point, Problem
+from .certificate import (
+    Candidate,
+    Certificate,
+    contradicts,
+    from_evidence,
+    lower_bound,
+    shown,
+    slope_mark,
+)
+from .claim import Evidence
+from .domains import size_of
+from .fingerprint import data_fingerprint, stream
+from .judged import Judged, look
+from .linesearch import NotFinite
+from .problem import Problem
 from .result import Result, load
-
-_SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
 
 
 def certify(
@@ -38,29 +43,51 @@ def certify(
     Certificate
         Prints as a sentence; ``to_json`` makes it a document that ``verify`` can check.
     """
-    factors, outside, mark, problem = _candidate(problem, X)
-    point = problem.point(_atoms(problem, factors))
-    rng = np.random.default_rng(seed)
-    most = float(problem.domain.dimension + 10) if products is None else products
-    if not 0 < failure < 1:
+    _a_problem("certify", problem)
+    if not (isinstance(failure, int | float) and 0 < failure < 1):
         raise ValueError(f"certify: failure is a probability between 0 and 1, got {failure!r}.")
-    found = lower_bound(
-        problem, [Candidate.of(point)], point.value, failure=failure, rng=rng, share=0.02, products=most
+    found = _look("certify", problem, X)
+    rng = np.random.default_rng()
+    if seed is not None:
+        rng = stream(seed, data_fingerprint(problem), slope_mark(problem, found.candidate.slope))
+    bound = lower_bound(
+        problem,
+        [found.candidate],
+        found.value,
+        failure=failure,
+        rng=rng,
+        share=0.02,
+        products=float(problem.domain.dimension + 10) if products is None else products,
     )
-    if contradicts(found.value, point.value):
+    if contradicts(problem, bound.value, found.value, found.rounding):
         raise ValueError(
-            f"certify: a lower bound of {found.value:.10g} came out above the value {point.value:.10g}: the objective "
+            f"certify: a lower bound of {bound.value:.10g} came out above the value {found.value:.10g}: the objective "
             "is not convex, or its gradient is wrong; run spectraplex.check on it."
         )
     return Certificate(
-        kind=found.kind,
-        failure=found.failure,
-        value=point.value,
-        lower_bound=found.value,
-        feasibility=outside,
+        kind=bound.kind,
+        failure=bound.failure,
+        value=found.value,
+        lower_bound=bound.value,
+        feasibility=found.outside,
         data=data_fingerprint(problem),
-        factors=mark,
+        factors=found.mark,
+        rounding=found.rounding,
     )
+
+
+def _a_problem(owner: str, problem: Any) -> None:
+    if not isinstance(problem, Problem):
+        raise TypeError(f"{owner}: the problem must be a Problem or Penalized, got {type(problem).__name__}.")
+
+
+def _look(owner: str, problem: Problem, X: Any) -> Judged:
+    try:
+        return look(problem, X)
+    except NotFinite:
+        raise ValueError(
+            f"{owner}: the objective is NaN or infinite at X; choose another X, or run spectraplex.check on it."
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -79,7 +106,15 @@ class Verification:
 def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure: float = 1e-9) -> Verification:
     """Check a certificate from the data and the factors alone, with fresh randomness from the system.
 
-    A bound whose slope is not that of X itself is checked when ``X`` is the result (or its folder) that keeps it.
+    Everything in the certificate is worked out again: the fingerprints, feasibility, the value with its rounding, and a
+    lower bound of our own that reaches the one claimed. A bound whose dual point is not the slope of X needs its
+    evidence, which the certificate itself, the result, or its folder holds.
+
+    Parameters
+    ----------
+    certificate : a ``Certificate``, or its JSON.
+    X : what was certified: factors, a dense matrix, a ``Result`` or its folder.
+    failure : probability that a false bound passes, where it cannot be proven; the certificate's own if that is less.
     """
     if isinstance(certificate, str):
         certificate = Certificate.from_json(certificate)
@@ -87,190 +122,58 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
         raise TypeError(
             f"verify: the first argument must be a Certificate or its JSON, got {type(certificate).__name__}."
         )
+    _a_problem("verify", problem)
     if not certificate.sensible():
         return Verification(("document: its kind, failure and numbers do not go together.",))
     X = load(X) if isinstance(X, str | os.PathLike) else X
-    if certificate.kind == "none":
-        return Verification(("nothing was certified.",))
     wrong = []
+    if not certificate.sealed:
+        wrong.append("document: it is not as it was written, something in it was changed.")
     if certificate.data != data_fingerprint(problem):
         wrong.append("data: the problem is not the one that was certified.")
-    factors, outside, mark, problem = _candidate(problem, X)
-    if certificate.factors != mark:
+    found = _look("verify", problem, X)
+    if certificate.factors != found.mark:
         wrong.append("factors: X is not the matrix that was certified.")
-    point = problem.point(_atoms(problem, factors))
-    blur = margin(problem, Candidate.of(point), 1.0, 0.0)  # X is scaled and turned anew: near f = 0 that shows
-    if not abs(point.value - certificate.value) <= 1e-9 * abs(point.value) + blur + 1e-300:
-        wrong.append(f"value: it is {point.value:.10g}, not {certificate.value:.10g}.")
-    if not np.isclose(outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * size_of(problem.domain)):
-        wrong.append(f"feasibility: X lies {outside:.3g} outside, not {certificate.feasibility:.3g}.")
-    wrong += _check_bound(certificate, problem, X, point, failure)
+    if not abs(found.value - certificate.value) <= found.rounding + min(certificate.rounding, 2 * found.rounding):
+        wrong.append(f"value: it is {found.value:.10g}, not {certificate.value:.10g}.")
+    if not 0.5 * found.rounding <= certificate.rounding <= 2.0 * found.rounding:
+        wrong.append(f"rounding: the value is known to {found.rounding:.3g}, not to {certificate.rounding:.3g}.")
+    if not np.isclose(found.outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * size_of(problem.domain)):
+        wrong.append(f"feasibility: X lies {found.outside:.3g} outside, not {certificate.feasibility:.3g}.")
+    if certificate.kind != "none":
+        wrong += _check_bound(certificate, problem, X, found, failure)
     return Verification(tuple(wrong))
 
 
 _NO_DUAL = (
-    "dual: the slope that the bound was built from is not here; verify with the result that has it, or certify anew."
+    "dual: the dual point that the bound was built from is not here; verify with the result or the certificate that "
+    "keeps it, or certify anew."
 )
 
 
-def _fits(problem: Problem, slope: Any, like: Any) -> bool:
-    """Whether a kept array can be a dual point of this problem at all."""
-    if not (isinstance(slope, np.ndarray) and isinstance(like, np.ndarray) and hasattr(problem.objective, "conjugate")):
-        return False
-    return slope.dtype == like.dtype and slope.shape == like.shape and bool(np.isfinite(slope).all())
+def _dual_point(certificate: Certificate, problem: Problem, X: Any, own: Candidate) -> Candidate | None:
+    """Where the bound is said to come from: the slope of X, or evidence that has the fingerprint named."""
+    if certificate.dual == "slope":
+        return own
+    offers = [certificate.evidence]
+    if isinstance(X, Result):
+        offers.append(X.certificate.evidence)
+        slope = X.state.get("dual")
+        offers.append(Evidence("slope", {"y": slope}) if isinstance(slope, np.ndarray) else None)
+    for offer in offers:
+        if offer is not None and offer.mark == certificate.dual:
+            return from_evidence(problem, offer, own)
+    return None
 
 
-def _check_bound(certificate: Certificate, problem: Problem, X: Any, point: Point, failure: float) -> list[str]:
+def _check_bound(certificate: Certificate, problem: Problem, X: Any, found: Judged, failure: float) -> list[str]:
     """Sharpen our own bound, from a fresh random start, until it reaches what is claimed or cannot."""
-    candidate = Candidate.of(point)
-    if certificate.dual != "slope":
-        slope: Any = X.state.get("dual") if isinstance(X, Result) else None
-        if not _fits(problem, slope, point.slope) or fingerprint(slope) != certificate.dual:
-            return [_NO_DUAL]
-        candidate = Candidate(point.value, slope, None)
+    candidate = _dual_point(certificate, problem, X, found.candidate)
+    if candidate is None:
+        return [_NO_DUAL]
 
-    def accuracy(ritz: float) -> float:
-        reached, c = dual_value(problem, candidate, ritz)
-        return max(0.5 * (reached - certificate.lower_bound) / c, 0.0) if c > 0 else np.inf
-
-    bound = upper_bound(
-        problem.lifted.pull(candidate.slope),
-        failure=failure,
-        accuracy=accuracy,
-        relative=1e-14,
-        products=float(problem.domain.dimension + 10),
-        kind="proven" if certificate.kind == "proven" else None,
-    )
-    ours, c = dual_value(problem, candidate, bound.value)
-    # who claims a bound has lowered it for rounding, and so have we: once is enough
-    blur = margin(problem, candidate, c, bound.value) if c > 0.0 else 0.0
-    if bound.kind == "proven":  # and so has Cholesky
-        blur += c * min(bound.value - bound.estimate, 1e-11 * abs(bound.value))
-    slack = max(1e-12 * max(abs(point.value), abs(certificate.lower_bound)), blur)
-    if ours >= certificate.lower_bound - slack:
+    chance = min(failure, certificate.failure) if certificate.kind == "probable" else failure
+    ours = shown(problem, candidate, certificate.lower_bound, certificate.kind, chance).value
+    if ours >= certificate.lower_bound:
         return []
     return [f"lower bound: {certificate.lower_bound:.10g} is claimed, only {ours:.10g} can be shown."]
-
-
-# ------------------------------------------------------------------------------------------------- candidates
-
-
-def _candidate(problem: Problem, X: Any) -> tuple[Factors, float, str, Problem]:
-    """Feasible factors, how far outside X was, its fingerprint, and the problem with room for it.
-
-    Refuses what is not slightly outside; with a penalty nothing is, whatever the bound on the norm of a solution.
-    """
-    if isinstance(X, str | os.PathLike):
-        X = load(X)
-    if isinstance(X, Result):
-        X = X.X
-    hermitian = problem.domain.hermitian
-    if hasattr(X, "toarray"):
-        raise TypeError("certify: X is a sparse matrix; pass X.toarray(), or its factors.")
-    X = np.asarray(X) if isinstance(X, list | np.matrix) else X
-    if isinstance(X, np.ndarray):
-        mark = fingerprint(X)
-        X = _of_dense(problem, X)
-    else:
-        X = as_factors(X, "certify: X")
-        mark = factors_fingerprint(X)
-    U, s, V = (np.asarray(part) for part in X.triple())
-    m, n = problem.domain.shape
-    if (
-        U.ndim != 2
-        or V.ndim != 2
-        or s.shape != (U.shape[1],)
-        or (U.shape[0], V.shape[0]) != (m, n)
-        or V.shape[1] != s.size
-    ):
-        raise ValueError(
-            f"certify: X has factors of shapes {U.shape}, {s.shape}, {V.shape}; the problem is about {m}×{n}."
-        )
-    if not all(np.isfinite(part).all() for part in (U, s, V)):
-        raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
-    if s.dtype.kind == "c":
-        raise TypeError("certify: X has complex weights; they are real.")
-    if problem.dtype == "float64" and np.result_type(U, V).kind == "c":
-        raise TypeError("certify: X is complex, but the problem is real.")
-    if hermitian and not isinstance(X, Symmetric):
-        raise ValueError(
-            "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
-        )
-    size = float(np.sum(np.linalg.norm(U, axis=0) * np.abs(s) * np.linalg.norm(V, axis=0)))
-    if isinstance(problem, Penalized) and size > size_of(problem.domain):
-        problem = Penalized(problem.objective, problem.lam, psd=problem.psd, bound=1.01 * size)
-    inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
-    if not outside <= _SLIGHTLY * size_of(problem.domain):
-        raise ValueError(
-            f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
-            "project it first."
-        )
-    return inside, outside, mark, problem
-
-
-def _of_dense(problem: Problem, X: Array) -> Factors:
-    if X.shape != tuple(problem.domain.shape) or X.dtype.kind not in "buifc":
-        raise ValueError(
-            f"certify: X is an array of shape {X.shape} and type {X.dtype}, not {problem.domain.shape} numbers."
-        )
-    if not np.isfinite(X).all():
-        raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
-    X = X.astype(np.complex128 if X.dtype.kind == "c" else np.float64)
-    if not problem.domain.hermitian:
-        U, s, Vh = np.linalg.svd(X, full_matrices=False)
-        return Rectangular(U, s, dagger(Vh))
-    skew = float(np.max(np.abs(X - dagger(X)), initial=0.0))
-    if skew > _SLIGHTLY * size_of(problem.domain):
-        raise ValueError(f"certify: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
-    values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
-    return Symmetric(vectors, values)
-
-
-def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors, float]:
-    """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
-    domain: Any = problem.domain
-    norms = np.linalg.norm(U, axis=0)
-    if s.size and s.min() >= 0:
-        factors = Symmetric(U[:, norms > 0] / norms[norms > 0], (s * norms**2)[norms > 0])
-        total, square = factors.trace, float(np.linalg.norm(_small(factors)))
-        if isinstance(domain, Spectrahedron) or total > domain.trace:
-            if total == 0:
-                raise ValueError(f"certify: X is zero, but {domain} asks for a trace of {domain.trace:g}.")
-            scale = domain.trace / total
-            outside = abs(1.0 - scale) * square
-            if outside <= 1e-14 * domain.trace:
-                outside = 0.0
-            return Symmetric(factors.vectors, scale * factors.weights), outside
-        return factors, 0.0
-    Q, R = np.linalg.qr(U) if U.shape[1] <= U.shape[0] else (np.eye(U.shape[0], dtype=U.dtype), U)
-    values, turn = np.linalg.eigh((R * s) @ dagger(R))
-    inside = capped(values, domain.trace) if not isinstance(domain, Spectrahedron) else np.maximum(values, 0.0)
-    if isinstance(domain, Spectrahedron) and inside.sum() > 0:
-        inside = inside * (domain.trace / inside.sum())
-    return Symmetric(Q @ turn, inside), float(np.linalg.norm(values - inside))
-
-
-def _small(factors: Symmetric) -> Array:
-    """A small matrix with the same singular values as X."""
-    Y = factors.vectors * np.sqrt(factors.weights)
-    return Y.conj().T @ Y
-
-
-def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Factors, float]:
-    radius = size_of(problem.domain)
-    factors = Rectangular(U, s, V)
-    sizes = np.linalg.norm(U, axis=0) * np.abs(s) * np.linalg.norm(V, axis=0)
-    if sizes.sum() <= radius:
-        return factors, 0.0
-    P, values, Q = factors.svd()
-    nuclear = float(values.sum())
-    if nuclear <= radius:
-        return Rectangular(P, values, Q), 0.0
-    outside = (1.0 - radius / nuclear) * float(np.linalg.norm(values))
-    return Rectangular(P, values * (radius / nuclear), Q), outside if outside > 1e-14 * radius else 0.0
-
-
-def _atoms(problem: Problem, factors: Factors) -> Any:
-    atoms = problem.domain.raised(factors)
-    wanted = np.dtype(problem.dtype)
-    return atoms if atoms.buffer.array.dtype == wanted else type(atoms).of(atoms.vectors.astype(wanted), atoms.weights)

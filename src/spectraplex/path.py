@@ -8,19 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array
-from .certificate import Certificate, contradicts
+from .certificate import contradicts
+from .claim import Certificate
 from .coverage import Node, Promise, cover, reach
 from .domains import NuclearBall, TraceBall
 from .eigen import leading
 from .factors import Factors
 from .family import Between, Family, Solved, solved
-from .fingerprint import data_fingerprint, factors_fingerprint
+from .fingerprint import stream
 from .objectives.validate import number, numbers
 from .pathway import Path, PathPoint, rank_of
 from .penalized import Penalized, largest, rounded_up, unit_ball, zero_image
@@ -108,11 +108,6 @@ class _Walk:
         self.nodes: list[Node] = []
         self.covered: float | None = None
         self.ended = ""
-
-    @cached_property
-    def rng(self) -> np.random.Generator:
-        """Of the random starts of our own certificates; made after ``solve`` has seen to the seed."""
-        return np.random.default_rng([self.seed, 2])
 
     def visit(self, sizes: Array) -> Path:
         """The plain form: these sizes, one after the other."""
@@ -207,21 +202,22 @@ class _Walk:
         if result.status is Status.OBSERVER:
             self.ended = "Stopped because an observer returned False"
         found = self._slope(size, result, 0.5 * failure)
-        lower, certificate = found.bound(size)[0], result.certificate
-        if contradicts(lower, result.value):
+        certificate, claimed = result.certificate, found.claimed
+        assert claimed is not None
+        if contradicts(problem, claimed.value, result.value, certificate.rounding):
             self.ended = f"Stopped at {self.family.name} {size:.6g}: {Status.INCONSISTENT.value.rstrip('.')}"
             return None
-        kept = {name: slope for name, slope in result.state.items() if name == "dual"}
-        if found.own and result.value - lower <= max(result.gap, self.stop.wanted(result.value)):
-            kept = {}  # the slope of X itself proves enough
+        if found.own and result.value - claimed.value <= max(result.gap, self.stop.wanted(result.value)):
+            # the slope of X itself proves enough, and needs no evidence
             certificate = Certificate(
-                kind=found.kind,
-                failure=found.failure,
+                kind=claimed.kind,
+                failure=claimed.failure,
                 value=result.value,
-                lower_bound=lower,
-                feasibility=0.0,
-                data=data_fingerprint(problem),
-                factors=factors_fingerprint(result.X),
+                lower_bound=claimed.value,
+                feasibility=certificate.feasibility,
+                data=certificate.data,
+                factors=certificate.factors,
+                rounding=certificate.rounding,
             )
         lower, gap = certificate.lower_bound, certificate.gap
         self.points.append(
@@ -233,11 +229,12 @@ class _Walk:
                 lower_bound=lower,
                 rank=rank_of(result.X),
                 seconds=result.seconds,
-                products=result.products + found.products,
-                result=replace(result, state=kept, certificate=certificate, lower_bound=lower, gap=gap),
+                products=result.products + claimed.products,
+                result=replace(result, state={}, certificate=certificate, lower_bound=lower, gap=gap),
                 problem=problem,
                 sigma=found.sigma,
-                own=found.own,
+                spread=found.spread,
+                slope=None if found.own else found.slope,
             )
         )
         return found
@@ -245,13 +242,14 @@ class _Walk:
     def _slope(self, size: float, result: Result, failure: float) -> Solved:
         """A slope with a certified σ̄, for use at other sizes: that of X, or the one the run's own bound came from."""
         wanted, most = self.stop.wanted(result.value), max(500.0, result.products)
-        asked: dict[str, Any] = dict(failure=failure, rng=self.rng, wanted=wanted, products=most)
+        # with the data and X in it: no problem can be built that expects these random starts
+        rng = stream(self.seed, result.certificate.data, result.certificate.factors)
+        asked: dict[str, Any] = dict(failure=failure, rng=rng, wanted=wanted, products=most)
         found = solved(self.family, size, result.X, **asked)
-        lower, kept = found.bound(size)[0], result.state.get("dual")
-        averaged = isinstance(kept, np.ndarray) and result.certificate.dual != "slope" and self.family.least is not None
-        if not averaged or result.value - lower <= wanted:
+        lower, evidence = found.bound(size)[0], result.certificate.evidence
+        if evidence is None or evidence.kind != "slope" or result.value - lower <= wanted:
             return found
-        other = solved(self.family, size, result.X, kept, **asked)
+        other = solved(self.family, size, result.X, evidence.arrays["y"], **asked)
         return other if other.bound(size)[0] > lower else found
 
     def _start(self, size: float, before: Solved | None) -> tuple[Factors | None, float | None]:

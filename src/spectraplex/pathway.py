@@ -10,11 +10,12 @@ from typing import Any, overload
 import numpy as np
 
 from .arrays import Array
-from .certificate import Certificate
+from .claim import Certificate
 from .coverage import Node, Promise
 from .factors import Factors, Rectangular, Symmetric
 from .family import Between, Family, remeasured
-from .fingerprint import data_fingerprint, factors_fingerprint
+from .fingerprint import data_fingerprint
+from .judged import look
 from .objectives.validate import numbers
 from .problem import Problem
 from .result import Result
@@ -28,8 +29,8 @@ class PathPoint:
 
     ``radius`` and ``lam`` are both there, whichever of the two was chosen: for a ball λ is the certified bound on σ₁ of
     the gradient, for a penalty the radius is the nuclear norm of X. ``rank`` counts singular values above 10⁻⁶ of
-    the largest. ``result.state`` is empty but for a slope that a certificate may need, as images and slopes would fill
-    the memory: ``solve(…, start=point.result)`` starts from the factors.
+    the largest. ``result.state`` is empty, as images and slopes would fill the memory: ``solve(…, start=point.result)``
+    starts from the factors.
     """
 
     size: float
@@ -43,11 +44,17 @@ class PathPoint:
     result: Result
     problem: Problem = field(repr=False)
     sigma: float = field(repr=False)
-    own: bool = field(repr=False, default=True)
+    spread: float = field(repr=False, default=0.0)
+    slope: Any = field(repr=False, default=None)  # the dual point that sigma belongs to, where it is not X's own
 
     @property
     def gap(self) -> float:
         return max(self.value - self.lower_bound, 0.0)
+
+    @property
+    def own(self) -> bool:
+        """Whether ``sigma`` belongs to the slope of X itself."""
+        return self.slope is None
 
     @property
     def X(self) -> Factors:
@@ -130,7 +137,8 @@ class Path(Sequence[PathPoint]):
         a, b = self._neighbours(size)
         if a == b:
             return self.points[a].X, self.points[a].certificate
-        between, lower = self._between(a, b), self._lower(a, b, size)
+        between = self._between(a, b)
+        lower, evidence = between.proof(size, [node.size for pair in self._around(size)[:1] for node in pair])
         offers = self._offers(a, b, size)
         best = min(value for value, _, _ in offers)
         allowed = max(self.promise.allowed(best) if self.promise else 0.0, best - lower)
@@ -140,18 +148,20 @@ class Path(Sequence[PathPoint]):
         X, problem = between.factors(place, which), self.family.at(size)
         if isinstance(X, Rectangular) and X.s.size:
             X = Rectangular(*X.svd())
-        value = float(self.family.objective.evaluate(self.family.objective.measure(*X.triple()))[0])
+        judged = look(problem, X)
         kinds = {point.certificate.kind for point in self.points}
-        proven = kinds == {"proven"}
+        kind = "none" if lower == -np.inf else "proven" if kinds == {"proven"} else "probable"
         certificate = Certificate(
-            kind="proven" if proven else "probable",
-            failure=0.0 if proven else self.failure,
-            value=value + problem.lifted.price(X),
+            kind=kind,
+            failure=0.0 if kind == "proven" else self.failure,
+            value=judged.value,
             lower_bound=lower,
-            feasibility=0.0,
-            dual="not kept",
+            feasibility=judged.outside,
+            dual="not kept" if evidence is None else evidence.mark,
             data=data_fingerprint(problem),
-            factors=factors_fingerprint(X),
+            factors=judged.mark,
+            rounding=judged.rounding,
+            evidence=evidence,
         )
         return X, certificate
 
@@ -168,18 +178,8 @@ class Path(Sequence[PathPoint]):
         return values, lower
 
     def _lower(self, a: int, b: int, size: float) -> float:
-        """The best bound between two neighbours: from their slopes, from what was proven, from concavity in λ."""
-        between = self._between(a, b)
-        known = [value for value, _ in between.dual(size)]
-        if not self.family.penalized:
-            return max(known + [node.line.at(size) for node in self._nodes])
-        # p* is concave in λ: the chord of two lower bounds lies below it
-        pairs = [((p.size, p.lower_bound), (q.size, q.lower_bound)) for p, q in [(self.points[a], self.points[b])]]
-        pairs += [((p.size, p.lower), (q.size, q.lower)) for p, q in self._around(size)]
-        for (start, first), (end, second) in pairs:
-            t = (size - start) / (end - start)
-            known.append((1 - t) * first + t * second)
-        return max(known)
+        """The best bound between two neighbours."""
+        return self._between(a, b).proof(size, [node.size for pair in self._around(size)[:1] for node in pair])[0]
 
     def _offers(self, a: int, b: int, size: float) -> list[tuple[float, int, float]]:
         """Values of feasible points, which point each is, and the size it was made for.
@@ -222,8 +222,7 @@ class Path(Sequence[PathPoint]):
         if self._held is None or self._held[0] != a:
             ends = []
             for point in (self.points[a], self.points[b]):
-                kept = None if point.own else point.result.state["dual"]
-                ends.append(remeasured(self.family, point.size, point.X, point.sigma, kept))
+                ends.append(remeasured(self.family, point.size, point.X, point.sigma, point.spread, kept=point.slope))
             self._held = (a, Between(*ends))
         return self._held[1]
 

@@ -10,10 +10,12 @@ import numpy as np
 from .domains import NuclearBall, TraceBall
 from .eigen import leading
 from .factors import as_factors
+from .linesearch import NotFinite
 from .objectives.validate import number
-from .penalty import Charged, NuclearPenalty, TracePenalty
+from .penalty import NuclearPenalty, TracePenalty, tilted
 from .problem import Problem, require_objective
 from .result import Result
+from .rounding import of_sum
 
 
 class Penalized(Problem):
@@ -25,8 +27,11 @@ class Penalized(Problem):
     lam : λ > 0. From σ₁ of the gradient at zero on, the solution is zero.
     psd : minimise over X ⪰ 0 and charge λ·tr X instead; the objective must then be about Hermitian matrices.
     bound : a nuclear norm (trace) that no solution exceeds. By default (ℓ + λ‖·‖_* at a good rank-one − inf ℓ)/λ, from
-        the conjugate of the loss; an objective without one needs it told. It steers the methods; certificates
-        hardly ever use it.
+        the conjugate of the loss or from ``lower`` (``Smooth``); an objective with neither needs it told. It steers the
+        methods, which look no further; certificates never use it, so one that is too small shows as a gap that stays.
+
+    Lower bounds come from the conjugate of the loss, or from ``lower``. A function with neither has none, and its
+    certificate says so.
 
     Examples
     --------
@@ -49,8 +54,8 @@ class Penalized(Problem):
             bound = norm_bound(objective, lam, psd)
             if bound is None:
                 raise ValueError(
-                    f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate); "
-                    "pass bound=, a nuclear norm that no solution exceeds."
+                    f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate "
+                    "and no lower=); pass bound=, a nuclear norm that no solution exceeds, or say lower= to Smooth."
                 )
         bound = number("Penalized", "bound", bound, positive=True)
         penalty: Any = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
@@ -109,16 +114,23 @@ def zero_image(objective: Any) -> Any:
 
 
 def infimum(objective: Any) -> float | None:
-    """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed."""
+    """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed; else what the objective says (``lower``)."""
     value, slope = objective.evaluate(zero_image(objective))
     conjugate = objective.conjugate(slope) if hasattr(objective, "conjugate") else None
     if conjugate is None or not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
-        return None
+        return getattr(objective, "lower", None)
     return -float(conjugate.at(0.0))
 
 
+_FAR = 1e6  # a solution larger than this times the best rank-one is not looked for
+
+
 def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
-    """λ‖Z*‖ ≤ p(Z) − inf ℓ for every Z: from the best multiple of the leading rank-one of the gradient at zero."""
+    """A bound T for the methods to search in; None where nothing is known of inf ℓ.
+
+    λ‖Z*‖ ≤ p(Z) − inf ℓ for every Z: for the best multiple of the leading rank-one of the gradient at zero, and for a Z
+    that fits all data (``fitted``), whose norm alone is then T. Where λ is tiny p(Z) − inf ℓ is mostly rounding.
+    """
     zero = zero_image(objective)
     value, slope = objective.evaluate(zero)
     if not math.isfinite(value):
@@ -126,16 +138,24 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
     least = infimum(objective)
     if least is None:
         return None
-    room = (value - least) / lam
-    if not room > 0.0:
-        return 1.0  # zero is the solution: any size will do
-    penalty = TracePenalty(objective.shape[0], lam, room) if psd else NuclearPenalty(objective.shape, lam, room)
-    lifted = penalty.lift(objective)
-    found = leading(lifted.pull(slope), accuracy=_tenth, rng=np.random.default_rng(0), max_products=30.0)
+    unit = unit_ball(objective, psd).lifted
+    found = leading(unit.pull(slope), accuracy=_tenth, rng=np.random.default_rng(0), max_products=30.0)
     column = found.vectors[:, :1]
-    curve = lifted.along(Charged(zero, 1.0), Charged(lifted.ball.measure(column, np.ones(1), column), -1.0))
-    better = curve.value(curve.minimize(1.0))
-    return rounded_up((min(better, value) - least) / lam)
+    limit = min((value - least) / lam if value > least else 0.0, 1e150)
+    curve = tilted(objective.along(zero, unit.measure(column, np.ones(1), column)), 0.0, lam)
+    try:
+        size = curve.minimize(limit) if limit > 0.0 else 0.0
+        better = min(curve.value(size), value)
+    except NotFinite:
+        size, better = 0.0, value
+    rounding = of_sum(getattr(slope, "size", 1)) * (abs(value) + abs(least) + lam * size)
+    bounds = [(max(better - least, 0.0) + rounding) / lam]
+    if hasattr(objective, "fitted"):
+        bounds.append(objective.fitted(psd))
+    if size > 0.0:
+        bounds.append(_FAR * size)
+    bound = min(each for each in bounds if not math.isnan(each))
+    return rounded_up(min(max(bound, 1e-150), 1e150)) if bound > 0.0 else 1.0  # zero: any size will do
 
 
 def _tenth(top: float) -> float:
@@ -143,6 +163,6 @@ def _tenth(top: float) -> float:
 
 
 def rounded_up(size: float) -> float:
-    """To two digits, so that the bound, and with it a fingerprint, does not hang on the last bit of a sum."""
+    """To two digits, so that the bound does not hang on the last bit of a sum."""
     unit = 10.0 ** (math.floor(math.log10(size)) - 1)
     return math.ceil(size / unit + 1e-6) * unit

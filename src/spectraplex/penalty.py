@@ -6,7 +6,7 @@ slack coordinate e, and there
     f̂(X) = ℓ(2T·X₁₂) + λT·(1 − eᴴXe),      ∇f̂ = T[[0, G], [Gᴴ, 0]] − λT·eeᴴ   (up to a multiple of I, as tr X = 1).
 
 So the gradient is that of the ball plus a rank one, which costs no product. T steers only: for any slope y with a bound
-σ̄ ≥ σ₁(𝒜*y), weak duality says p* ≥ −ℓ*(c·y) − T·max(0, cσ̄ − λ), and c ≤ λ/σ̄ needs no T at all.
+σ̄ ≥ σ₁(𝒜*y) and any c ≤ λ/σ̄, weak duality says p* ≥ −ℓ*(c·y), whatever T is (certificate.py).
 """
 
 from __future__ import annotations
@@ -31,6 +31,21 @@ class Charged:
 
     inside: Any
     slack: float
+
+
+def tilted(curve: Curve, start: float, tilt: float) -> Curve:
+    """s ↦ φ(s) + start + s·tilt."""
+    if isinstance(curve, Quadratic):
+        return Quadratic(curve.start + start, curve.slope + tilt, curve.bend)
+
+    def at(size: float) -> tuple[float, float]:
+        if isinstance(curve, Smoothly):
+            value, slope = curve.at(size)
+        else:
+            value, slope = curve.value(size), curve.derivative(size)
+        return value + start + size * tilt, slope + tilt
+
+    return Smoothly(at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +95,7 @@ class PenalizedObjective:
 
     def along(self, z: Charged, dz: Charged) -> Curve:
         inside, start, tilt = self.ball.along(z.inside, dz.inside), self.charge(z), -self.allowance * dz.slack
-        if isinstance(inside, Quadratic):
-            return Quadratic(inside.start + start, inside.slope + tilt, inside.bend)
-
-        def at(size: float) -> tuple[float, float]:
-            if isinstance(inside, Smoothly):
-                value, slope = inside.at(size)
-            else:
-                value, slope = inside.value(size), inside.derivative(size)
-            return value + start + size * tilt, slope + tilt
-
-        return Smoothly(at)
+        return tilted(inside, start, tilt)
 
     def pair(self, slope: Any, z: Charged) -> float:
         return float(self.ball.pair(slope, z.inside)) - self.allowance * z.slack
@@ -122,6 +127,7 @@ class PenalizedObjective:
         return self.ball.gradient(slope, sign=-1.0)
 
     def support(self, c: float, top: float) -> float:
+        """As on the ball of radius T: an estimate, for steering."""
         return max(0.0, c * top - self.allowance)
 
     @property
@@ -133,9 +139,9 @@ class PenalizedObjective:
 
 @dataclass(frozen=True)
 class NuclearPenalty:
-    """λ·‖Z‖_* in place of a ball; ``radius`` is a nuclear norm that no solution exceeds.
+    """λ·‖Z‖_* in place of a ball; ``radius`` is a nuclear norm that no solution exceeds, as far as is known.
 
-    It is no part of what is minimised, so it is not shown, and no certificate depends on it.
+    It steers the methods. It is no part of what is minimised, so it is not shown, and no certificate depends on it.
     """
 
     shape: tuple[int, int]
@@ -148,6 +154,10 @@ class NuclearPenalty:
     @property
     def dimension(self) -> int:
         return sum(self.shape) + 1
+
+    def known(self) -> tuple[str, tuple[int, int], float]:
+        """What the problem depends on."""
+        return ("NuclearPenalty", self.shape, self.lam)
 
     def lift(self, objective: Any) -> PenalizedObjective:
         return PenalizedObjective(NuclearBall(self.shape, self.radius).lift(objective), self.lam, self.radius)
@@ -210,6 +220,10 @@ class TracePenalty:
     @property
     def dimension(self) -> int:
         return self.d + 1
+
+    def known(self) -> tuple[str, int, float]:
+        """What the problem depends on."""
+        return ("TracePenalty", self.d, self.lam)
 
     @property
     def _ball(self) -> TraceBall:

@@ -11,6 +11,7 @@ import numpy as np
 from .arrays import Array
 from .atoms import Atoms
 from .domains import Domain
+from .fingerprint import of_problem
 from .lift import LiftedObjective
 from .linesearch import Curve, NotFinite
 from .operators import Lifted
@@ -86,6 +87,11 @@ class Problem:
     def lifted(self) -> LiftedObjective:
         """The objective as the methods see it: on the unit spectrahedron."""
         return self.domain.lift(self.objective)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything the problem depends on; see fingerprint.py. Data must not change once a problem is made."""
+        return of_problem(self.objective, self.domain)
 
     @property
     def dtype(self) -> str:

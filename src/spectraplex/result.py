@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -13,7 +13,7 @@ import numpy as np
 
 from ._version import __version__
 from .atoms import Atoms, Buffer
-from .certificate import Certificate
+from .claim import Certificate, Evidence, with_evidence
 from .factors import Factors, Rectangular, Symmetric
 from .files import aside, number, plain
 from .objectives.distance import Factored
@@ -21,7 +21,7 @@ from .penalty import Charged
 from .stop import Status
 from .trace import Record, Trace
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,9 @@ class Result:
         path.mkdir(parents=True, exist_ok=True)
         parts = ("vectors", "weights") if isinstance(self.X, Symmetric) else ("U", "s", "V")
         arrays: dict[str, Any] = {f"X.{name}": np.asarray(getattr(self.X, name)) for name in parts}
+        if self.certificate.evidence is not None:
+            kept = self.certificate.evidence
+            arrays |= {f"evidence.{kept.kind}.{name}": array for name, array in kept.arrays.items()}
         trace = self.trace.as_dict()
         arrays |= {f"trace.{name}": column for name, column in trace.items() if name != "kind"}
         scalars: dict[str, Any] = {}
@@ -59,7 +62,11 @@ class Result:
             "version": __version__,
             "status": self.status.name,
             "numbers": {name: plain(getattr(self, name)) for name in ("value", "lower_bound", "seconds", "products")},
-            "certificate": {name: plain(value) for name, value in asdict(self.certificate).items()},
+            "certificate": {
+                each.name: plain(getattr(self.certificate, each.name))
+                for each in fields(self.certificate)
+                if each.name != "evidence"
+            },
             "kinds": [str(kind) for kind in trace["kind"]],
             "state": {name.removeprefix("state."): plain(value) for name, value in scalars.items()},
         }
@@ -92,7 +99,10 @@ def load(folder: str | os.PathLike[str]) -> Result:
     if not isinstance(document, dict):
         raise ValueError(f"load: {path} is damaged (result.json is not an object).")
     if document.get("format") != _FORMAT:
-        raise ValueError(f"load: {path} has format {document.get('format')!r}; this version reads {_FORMAT}.")
+        raise ValueError(
+            f"load: {path} has format {document.get('format')!r}; this version reads {_FORMAT}. Solve anew, starting "
+            "from the factors X.* in its result.npz."
+        )
     try:
         X: Factors
         if "X.U" in arrays:
@@ -104,6 +114,7 @@ def load(folder: str | os.PathLike[str]) -> Result:
         trace = Trace([Record(*row) for row in zip(*columns, strict=True)])
         numbers = {name: number(value) for name, value in document["numbers"].items()}
         certificate = Certificate(**{name: number(value) for name, value in document["certificate"].items()})
+        certificate = with_evidence(certificate, _evidence(arrays))
         state = {name: number(value) for name, value in document["state"].items()}
         state |= {name.removeprefix("state."): value for name, value in arrays.items() if name.startswith("state.")}
         gap = max(numbers["value"] - numbers["lower_bound"], 0.0)
@@ -116,8 +127,17 @@ def load(folder: str | os.PathLike[str]) -> Result:
             state=state,
             **numbers,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ValueError(f"load: {path} is damaged (missing or unknown entry: {error}).") from error
+
+
+def _evidence(arrays: dict[str, Any]) -> Evidence | None:
+    """What a certificate needs beside X, if it was kept."""
+    held = {tuple(name.split(".", 2)[1:]): array for name, array in arrays.items() if name.startswith("evidence.")}
+    if not held:
+        return None
+    ((kind, _), *_) = held
+    return Evidence(kind, {name: array for (_, name), array in held.items()})
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -131,8 +151,18 @@ def flatten_atoms(atoms: Atoms, prefix: str = "") -> dict[str, Any]:
     return {f"{prefix}columns": columns, f"{prefix}index": atoms.index, f"{prefix}weights": atoms.weights}
 
 
-def restore_atoms(state: dict[str, Any], prefix: str = "") -> Atoms:
-    return Atoms(Buffer(state[f"{prefix}columns"]), state[f"{prefix}index"], state[f"{prefix}weights"])
+def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "") -> Atoms:
+    """Atoms as they were; what cannot be atoms of this dimension is refused."""
+    columns, index, weights = (np.asarray(state[f"{prefix}{name}"]) for name in ("columns", "index", "weights"))
+    fits = columns.ndim == 2 and columns.shape[0] == dimension and columns.dtype.kind in "fc"
+    fits = fits and index.ndim == 1 and index.dtype.kind in "iu" and weights.shape == index.shape and index.size > 0
+    fits = fits and weights.dtype.kind == "f" and bool(np.isfinite(columns).all() and (weights >= 0).all())
+    if not fits or index.min() < 0 or index.max() >= columns.shape[1] or not 0.5 < weights.sum() < 2.0:
+        raise ValueError("solve: start is a damaged result, its atoms are none; pass its factors (start=result.X).")
+    sizes = np.linalg.norm(columns[:, index], axis=0)
+    if np.abs(sizes - 1.0).max() > 1e-6 or abs(weights.sum() - 1.0) > 1e-6:
+        raise ValueError("solve: start is a damaged result, its atoms are not unit; pass its factors (start=result.X).")
+    return Atoms(Buffer(columns), index, weights)
 
 
 def flatten(prefix: str, value: Any) -> dict[str, Any]:

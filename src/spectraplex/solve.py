@@ -12,10 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import EPS
+from .atoms import Atoms
+from .certificate import Candidate, dual_value
 from .certifier import Certifier
 from .domains import size_of
 from .factors import as_factors
-from .fingerprint import data_fingerprint, factors_fingerprint
+from .fingerprint import data_fingerprint, factors_fingerprint, identity, stream
+from .judged import Judged, look
 from .linesearch import NotFinite
 from .methods import resolve
 from .problem import Point, Problem, Step
@@ -27,6 +31,7 @@ from .trace import Record, Trace
 Observer = Callable[[Record, Point], Any]
 
 _AFRESH = 50  # steps between two fresh measurements of the image: the recurrence drifts
+_LIMITS = (Status.STALLED, Status.STEP_LIMIT, Status.TIME_LIMIT, Status.PRODUCT_LIMIT)
 _PATIENCE = 20  # steps without any progress before a run counts as stalled
 
 
@@ -100,7 +105,8 @@ class _Run:
         failure: float,
     ) -> None:
         self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
-        self.seed, self.rng = seed, np.random.default_rng(seed)
+        # with the data in it: nobody can build a problem that expects these random starts
+        self.seed, self.rng = seed, stream(seed, data_fingerprint(problem))
         self.certifier = Certifier(problem, failure, seed, average=getattr(method, "zigzags", True))
         self.step_number = 0
         self.products = 0.0
@@ -112,6 +118,7 @@ class _Run:
         self.steps_here = self.idle = 0
         self.clock = 0.0
         self.scale = 0.0
+        self.seen: tuple[Point, Judged] | None = None  # the best point, as the user gets it
 
     # --------------------------------------------------------------------------------------------------- the loop
 
@@ -140,27 +147,56 @@ class _Run:
             status = Status.NOT_FINITE
         if certify and status not in (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT):
             try:
-                if status not in (Status.GAP, Status.FLOOR) and self.best is not None:
-                    self.products += self.certifier.certify(self.best, 0.3 * self.products + 100.0)
-                    status = Status.INCONSISTENT if self.certifier.confront(self.best.value) else status
-                    last = self.trace[-1]  # the products of this are not the method's
-                    gap = max(last.value - self.certifier.bound, 0.0)
-                    self.trace.replace_last(replace(last, gap=gap, lower_bound=self.certifier.bound))
+                status = self._conclude(status)
             except KeyboardInterrupt:
                 status = Status.INTERRUPTED
         return self._result(status)
 
+    def _conclude(self, status: Status) -> Status:
+        """The last certificate, at the matrix that is returned; its products are not the method's."""
+        judged, most = self._look(), 0.3 * self.products + 100.0
+        if status in (Status.GAP, Status.FLOOR):
+            self.products += self.certifier.settle(judged, most, self.stop.wanted(judged.value))
+        else:
+            self.products += self.certifier.certify(judged.candidate, most)
+        last, bound = self.trace[-1], self.certifier.bound
+        self.trace.replace_last(replace(last, gap=max(last.value - bound, 0.0), lower_bound=bound))
+        if self.certifier.contradicted:
+            return Status.INCONSISTENT
+        wanted = self.stop.wanted(judged.value)
+        if status in _LIMITS and self.certifier.certificate(judged, wanted).gap <= wanted:
+            return Status.GAP  # the last look shows what was asked for
+        return status
+
+    def _look(self) -> Judged:
+        """The best point as the user gets it, measured afresh."""
+        assert self.best is not None
+        if self.seen is None or self.seen[0] is not self.best:
+            X = self.problem.domain.lower(self.best.atoms)
+            try:
+                judged = look(self.problem, X)
+            except NotFinite:  # the function is no longer what it was: what was seen is all there is
+                rounding = self.certifier.rounding(self.best)
+                mark = factors_fingerprint(X)
+                judged = Judged(self.best.value, rounding, 0.0, mark, X, Candidate.of(self.best))
+            self.seen = (self.best, judged)
+        return self.seen[1]
+
     def _begin(self, start: Any) -> bool:
         """The first point; True when an earlier run simply goes on."""
-        if isinstance(start, Result) and set(start.state) <= {
-            "dual"
-        }:  # a point of a path: it kept nothing but its factors
+        if isinstance(start, Result) and not start.state:  # a point of a path: it kept nothing but its factors
             start = start.X
+        earlier: Result | None = None
         if isinstance(start, Result):
+            earlier = start
             try:
                 resumed = self._resume(start)
             except KeyError as missing:
                 raise ValueError(f"solve: start is a damaged result, its state lacks {missing}.") from None
+            except (TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
+                raise ValueError(
+                    f"solve: start is a damaged result ({error}); pass its factors, start=result.X."
+                ) from None
             if resumed:
                 return True
             start = start.X
@@ -171,14 +207,14 @@ class _Run:
             factors = as_factors(start, "solve: start")
             if np.dtype(factors.dtype).kind == "c" and problem.dtype == "float64":
                 raise TypeError("solve: start is complex, but the objective is real.")
-            # another stream of random starts: those of the run that these factors came from may have shaped them
-            self.certifier.rng = np.random.default_rng([self.seed, 1, *factors_fingerprint(factors).encode()])
             atoms = problem.domain.raised(factors)
             if atoms.buffer.array.dtype != np.dtype(problem.dtype):
                 atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
         self.point = self.best = problem.point(atoms, fresh=start is None and problem.domain.jumps)
         self.point, self.memory, step = self.method.init(problem, self.point, self.rng)
         self.best = self.point
+        if earlier is not None:  # another method goes on: what was proven about the problem stays proven
+            self.certifier.restore(earlier.state, Candidate.of(self.point))
         self.scale = abs(self.point.value)
         self._take(self.point, step, counts=step.kind != "start")
         return False
@@ -189,7 +225,8 @@ class _Run:
         point, memory, step = self.method.step(self.problem, self.point, self.memory, self.rng)
         if (self.step_number + 1) % _AFRESH == 0:
             fresh = self.problem.point(point.atoms)
-            if abs(fresh.value - point.value) > 1e-7 * max(self.scale, abs(point.value)):
+            off = abs(fresh.value - point.value)
+            if off > 1e-7 * max(self.scale, abs(point.value)) and off > 100 * self.certifier.rounding(fresh):
                 return Status.INCONSISTENT
             point = fresh
         self.idle = 0 if point.value < self.best.value or step.size > 0 else self.idle + 1
@@ -198,7 +235,7 @@ class _Run:
         return None
 
     def _take(self, point: Point, step: Step, counts: bool) -> None:
-        self.point = point
+        before, self.point = self.point, point
         if self.best is None or point.value < self.best.value:
             self.best = point
         self.certifier.follow(point, self.step_number)
@@ -206,9 +243,19 @@ class _Run:
         self.steps_here += counts
         self.products += step.products
         wanted = self.stop.wanted(point.value)
-        if wanted > -math.inf and self.certifier.due(step.estimated_gap, wanted, self.products):
-            self.products += self.certifier.certify(point, max(200.0, self.products), wanted)
+        if wanted > -math.inf and self.certifier.due(self._estimate(before, step), wanted, self.products):
+            self.products += self.certifier.certify(Candidate.of(point), max(200.0, self.products), wanted)
         self._record(step)
+
+    def _estimate(self, before: Point | None, step: Step) -> float:
+        """The gap that the last eigenvector showed.
+
+        With a penalty the plain one is T·(σ₁ − λ), many times what the scaled slope shows: then that is worked out.
+        """
+        if self.problem.lifted.allowance == 0.0 or before is None or not math.isfinite(step.estimated_gap):
+            return step.estimated_gap
+        top = step.estimated_gap - self.problem.lifted.pair(before.slope, before.image)
+        return before.value - dual_value(self.problem, Candidate.of(before), top)[0]
 
     def _record(self, step: Step) -> None:
         assert self.point is not None
@@ -236,10 +283,14 @@ class _Run:
         for observer in self.observers:
             if _says_stop(observer(record, self.point)):
                 return Status.OBSERVER
-        if self.certifier.confront(self.best.value):
+        if self.certifier.confront(Candidate.of(self.best)):
             return Status.INCONSISTENT
-        value = self.best.value
-        verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), self.scale)
+        value, floor = self.best.value, 2.0 * self.certifier.blur + 4 * EPS * abs(self.best.value)
+        verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), floor)
+        if verdict is Status.GAP:  # of the matrix that is returned, not only of the atoms it is kept as
+            judged = self._look()
+            wanted = self.stop.wanted(judged.value)
+            verdict = verdict if self.certifier.certificate(judged, wanted).gap <= wanted else None
         if verdict is not None:
             return verdict
         if self.idle >= max(_PATIENCE, len(self.point.atoms)):
@@ -267,25 +318,41 @@ class _Run:
             )
         self.step_number, self.products = int(state["step"]), float(state["products"])
         self.seconds_before, self.products_before = float(state["seconds"]), self.products
-        self.trace = Trace(earlier.trace)
+        self.trace, self.scale = Trace(earlier.trace), abs(float(state["scale"]))
         self.rng.bit_generator.state = json.loads(state["rng"])
-        self.certifier.restore(state)
-        if state["method"] != repr(self.method) or state.get("size") != size_of(self.problem.domain):
+        if state["method"] != identity(self.method) or state.get("size") != size_of(self.problem.domain):
             return False  # with another bound on the norm of a solution the same atoms are another matrix
-        image = restore_image(state)
-        self.point = self.problem.point(restore_atoms(state), image)
+        dimension = self.problem.domain.dimension
+        atoms = restore_atoms(state, dimension)
+        self.point = self.problem.point(atoms, self._image(atoms, restore_image(state)))
         self.best = self.point
         if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
-            self.best = replace(self.problem.point(restore_atoms(state, "best.")), value=float(state["best.value"]))
+            best = self.problem.point(restore_atoms(state, dimension, "best."))
+            if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
+                best = replace(best, value=float(state["best.value"]))
+            self.best = best
+        self.certifier.restore(state, Candidate.of(self.point))
         self.memory = restore("memory", state, self.method.Memory)
-        self.scale, self.idle = float(state["scale"]), int(state["idle"])
+        self.idle = int(state["idle"])
         return True
+
+    def _image(self, atoms: Atoms, image: Any) -> Any:
+        """The image as it was carried along, if it is that of the atoms; a fresh one if it is not."""
+        fresh = self.problem.point(atoms)
+        try:
+            kept = self.problem.point(atoms, image)
+        except (NotFinite, ValueError, TypeError, IndexError, AttributeError):
+            return fresh.image
+        close = abs(kept.value - fresh.value) <= 1e-6 * max(abs(fresh.value), self.scale) + self.certifier.rounding(
+            fresh
+        )
+        return image if close else fresh.image
 
     def _state(self, point: Point) -> dict[str, Any]:
         state: dict[str, Any] = {
             "problem": data_fingerprint(self.problem),
             "about": repr(self.problem),
-            "method": repr(self.method),
+            "method": identity(self.method),
             "size": size_of(self.problem.domain),
             "step": self.step_number,
             "products": self.products,
@@ -305,16 +372,13 @@ class _Run:
     def _result(self, status: Status) -> Result:
         point, best = self.point, self.best
         assert point is not None and best is not None
-        X, lifted = self.problem.domain.lower(best.atoms), self.problem.lifted
-        # what is charged for X itself may be less than for the atoms it was kept as
-        charge = lifted.charge(best.image)
-        value = best.value - charge + min(lifted.price(X), charge)
-        certificate = self.certifier.certificate(best, X, value)
+        judged = self._look()
+        certificate = self.certifier.certificate(judged, self.stop.wanted(judged.value))
         return Result(
-            X=X,
-            value=value,
+            X=self.problem.domain.lower(best.atoms),
+            value=judged.value,
             gap=certificate.gap,
-            lower_bound=self.certifier.bound,
+            lower_bound=certificate.lower_bound,
             certificate=certificate,
             status=status,
             trace=self.trace,

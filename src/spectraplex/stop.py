@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from numbers import Real
 
-from .arrays import EPS
-
 
 class Status(Enum):
     """Why a run ended; the value is a sentence with a remedy."""
@@ -70,13 +68,13 @@ class Stop:
             asked.append(self.relative_gap * abs(value))
         return max(asked)
 
-    def reached(self, value: float, gap: float, scale: float = 0.0) -> Status | None:
-        """Judge what has been certified; ``scale`` is a value that the run has seen, whose rounding is the floor."""
+    def reached(self, value: float, gap: float, floor: float = 0.0) -> Status | None:
+        """Judge what has been certified; ``floor`` is a gap that is all rounding: none smaller can be shown."""
         if self.value is not None and value <= self.value:
             return Status.VALUE
         if gap <= self.wanted(value):
             return Status.GAP
-        return Status.FLOOR if gap <= 4 * EPS * max(abs(value), scale) else None
+        return Status.FLOOR if gap <= floor else None
 
     def spent(self, steps: int, seconds: float, products: float) -> Status | None:
         """Judge what has been used up."""

@@ -88,6 +88,16 @@ class InMetric:
         """Everything the function depends on, for its fingerprint."""
         return (*self.completion.parts(), self.root)
 
+    bend = 1.0  # the largest curvature of the loss of an image
+
+    @property
+    def reach(self) -> float:
+        return self._size
+
+    @property
+    def summed(self) -> int:
+        return self.shape[1]
+
     @cached_property
     def smoothness(self) -> float:
         return self._size**2

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Pattern, blend, inner
+from ..fingerprint import identity
 from ..linesearch import Curve
 from ..operators import Sparse
+from ..rounding import norm
 from .losses import Conjugate, Huber, Logistic, Loss, Squared
 from .validate import indices, number, numbers, positive_weights, two_dimensions
 
@@ -101,9 +103,23 @@ class Completion:
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
         weights = () if self.weights is None else (self.weights,)
-        return (repr(self), repr(self.loss), self.pattern.indptr, self.pattern.indices, self.values, *weights)
+        name = f"Completion {self.shape[0]}×{self.shape[1]} {self.labels}"
+        return (name, identity(self.loss), self.pattern.indptr, self.pattern.indices, self.values, *weights)
 
     # ------------------------------------------------------------------------------------------------- constants
+
+    reach = 1.0  # ‖𝒜‖: an image holds entries of X
+
+    def fitted(self, psd: bool) -> float:
+        """At least the nuclear norm of a table that fits all observations: they alone, zeros elsewhere."""
+        if psd or self.loss_name == "logistic":
+            return float("inf")
+        return float(np.sqrt(min(self.shape))) * norm(self.values)
+
+    @property
+    def bend(self) -> float:
+        """The largest curvature of the loss of an image."""
+        return self.smoothness
 
     @cached_property
     def smoothness(self) -> float:

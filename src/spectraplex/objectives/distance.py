@@ -11,6 +11,7 @@ from ..arrays import Array, Pattern, dagger, inner
 from ..factors import Rectangular
 from ..linesearch import Quadratic
 from ..operators import Dense, LowRank, Operator, Sparse, Sum
+from ..rounding import VANISHING, norm, of_sum, plain
 from .losses import Conjugate, Squared
 from .validate import hermitian_or_say, numbers
 
@@ -52,7 +53,7 @@ class Distance:
             rows = np.repeat(np.arange(shape[0]), np.diff(table.indptr))
             self.sparse = Sparse(Pattern.from_sorted(rows, table.indices, shape), data)
             self.A = None
-            self._half = 0.5 * inner(data, data)
+            self._half, self._norm = 0.5 * inner(data, data), norm(data)
         else:
             self.A = numbers("Distance", "A", A, ndim=2).copy()
             shape, data = (self.A.shape[0], self.A.shape[1]), self.A
@@ -61,13 +62,13 @@ class Distance:
         self.shape = shape
         self.dtype = data.dtype.name
         self.dense = self.sparse is None
+        self._hermitian = False
 
     def require_hermitian(self) -> None:
         """Called at the door by a domain of Hermitian matrices."""
         if self.sparse is None:
             assert self.A is not None
-            hermitian_or_say("Distance", "A", self.A)
-            self._hermitian = True
+            self._hermitian = hermitian_or_say("Distance", "A", self.A)
             return
         from scipy.sparse import csr_matrix
 
@@ -106,7 +107,7 @@ class Distance:
         if self.sparse is None:
             residual = z - self.A
             return 0.5 * inner(residual, residual), residual
-        return 0.5 * z.square - z.match + self._half, z
+        return max(0.5 * z.square - z.match + self._half, 0.0), z  # terms that cancel; the sum is never negative
 
     def along(self, z: Any, dz: Any) -> Quadratic:
         value, slope = self.evaluate(z)
@@ -118,7 +119,7 @@ class Distance:
 
     def gradient(self, slope: Any) -> Operator:
         if self.sparse is None:
-            return Dense(slope, hermitian=getattr(self, "_hermitian", False))
+            return Dense(slope, self._hermitian, lambda: 0.5 * norm(slope - dagger(slope)) if self._hermitian else 0.0)
         return Sum((1.0, -1.0), (LowRank(slope.U, slope.s, slope.V), self.sparse))
 
     def conjugate(self, slope: Any) -> Conjugate:
@@ -126,10 +127,30 @@ class Distance:
         if self.sparse is None:
             assert self.A is not None
             return Squared().conjugate(slope, self.A, None)
-        square = slope.square - 2 * slope.match + 2 * self._half
-        linear = slope.match - 2 * self._half
-        size = slope.square + 2 * abs(slope.match) + 4 * self._half
-        return Conjugate(lambda c: c * linear + 0.5 * c * c * square, np.inf, size, (linear, square))
+        fresh = self.measure(slope.U, slope.s, slope.V)  # what was carried along has drifted
+        square = max(fresh.square - 2 * fresh.match + 2 * self._half, 0.0)
+        linear = fresh.match - 2 * self._half
+        size, count = self._terms(float(np.abs(slope.s).sum()), slope.s.size)
+        return Conjugate(lambda c: c * linear + 0.5 * c * c * square, np.inf, size, (linear, square), count)
+
+    def fitted(self, psd: bool) -> float:
+        """At least the nuclear norm of the best X of all (of all X ⪰ 0)."""
+        size = self._norm if self.A is None else norm(self.A)
+        return float(np.sqrt(min(self.shape))) * size
+
+    reach = bend = 1.0  # ‖𝒜‖, and the curvature of the loss of an image
+
+    def rounding(self, value: float, slope: Any, size: float, terms: int) -> float:
+        """½‖X‖² − ⟨A, X⟩ + ½‖A‖² is as exact as its terms are large; a dense residual is squared instead."""
+        if self.sparse is None:
+            return plain(self, value, slope, size, terms)
+        total, count = self._terms(size, terms)
+        return of_sum(count) * total + count * VANISHING
+
+    def _terms(self, size: float, terms: int) -> tuple[float, int]:
+        """The sizes of all terms of ½‖X − A‖² and ⟨X − A, A⟩ together, and how many there are."""
+        assert self.sparse is not None
+        return 2.0 * (size + self._norm) ** 2, sum(self.shape) + terms + self.sparse.pattern.size
 
     @property
     def coverage(self) -> tuple[Array, Array]:
@@ -140,8 +161,9 @@ class Distance:
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
         if self.sparse is None:
-            return (repr(self), self.A)
-        return (repr(self), self.sparse.pattern.indptr, self.sparse.pattern.indices, self.sparse.data)
+            return ("Distance", self.A)
+        name = f"sparse Distance {self.shape[0]}×{self.shape[1]}"
+        return (name, self.sparse.pattern.indptr, self.sparse.pattern.indices, self.sparse.data)
 
     def __repr__(self) -> str:
         kind = "dense" if self.sparse is None else f"sparse with {self.sparse.pattern.size} entries"

@@ -109,7 +109,22 @@ class Implicit:
         return self.inside.inner(z)
 
     def parts(self) -> tuple[Any, ...]:
-        return (repr(self), *self.inside.parts())
+        return ("Implicit", float(self.strength).hex(), *self.inside.parts())
+
+    @cached_property
+    def reach(self) -> float:
+        """An upper bound on ‖𝒜‖: ‖F‖² is at most its largest row sum times its largest column sum."""
+        ones, columns = np.ones(self.F.shape[1]), np.ones(self.F.shape[0])
+        square = float(self.F.matmat(ones[:, None]).max()) * float(self.F.rmatmat(columns[:, None]).max())
+        return self.inside.reach * float(np.sqrt(1.0 + square)) * (1 + 1e-9)
+
+    @property
+    def bend(self) -> float:
+        return self.inside.bend
+
+    def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
+        """That of the table, its factors as large as [I, F] can make them."""
+        return self.inside.rounding(value, slope, size * self.reach / self.inside.reach, terms + self.shape[1])
 
     @cached_property
     def coverage(self) -> tuple[Array, Array]:

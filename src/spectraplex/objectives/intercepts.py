@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Pattern, blend, inner
+from ..arrays import EPS, Array, Pattern, blend, inner
+from ..fingerprint import identity
 from ..linesearch import Curve, Quadratic, Smoothly
 from ..operators import Sparse
+from ..rounding import VANISHING, norm, of_image, of_sum
 from .losses import Conjugate, Loss, Squared
 
 _SLACK = 1e-9  # share of the value that the inner problem may be off by
@@ -136,11 +138,35 @@ class Intercepts:
 
         return replace(own, at=at, size=size, quadratic=quadratic)
 
+    @cached_property
+    def reach(self) -> float:
+        """An upper bound on ‖𝒜‖: the largest scale, as often as a pair comes."""
+        often = 1 if self.place is None else int(np.bincount(self.place).max())
+        return (1.0 if self.scale is None else float(self.scale.max(initial=0.0))) * float(np.sqrt(often))
+
+    @property
+    def bend(self) -> float:
+        """The largest curvature of the loss of an image."""
+        return self.loss.curvature * (1.0 if self.weights is None else float(self.weights.max()))
+
+    def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
+        """That of the loss, of offset and intercepts added to the image, and what the inner problem is left with."""
+        blur = of_image(self, size, terms) + 8 * EPS * self._sizes
+        summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
+        return summed + norm(slope) * blur + 0.5 * self.bend * blur * blur + 2 * _SLACK * abs(value)
+
+    @cached_property
+    def _sizes(self) -> float:
+        """About the norm of what is added up: offset, intercepts and observed values."""
+        return float(np.sqrt(self.values.size)) * (abs(self.offset) + float(np.abs(self.values).max(initial=0.0)))
+
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
         held = (self.place, self.weights, *(self.scales or ()))
         given = (part for part in held if part is not None)
-        return (repr(self), self.pattern.indptr, self.pattern.indices, self.values, *given)
+        name = f"Intercepts {self.shape[0]}×{self.shape[1]}"
+        settings = identity([self.loss, float(self.offset), self.ridges])
+        return (name, settings, self.pattern.indptr, self.pattern.indices, self.values, *given)
 
     # ------------------------------------------------------------------------------------------ the inner problem
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array, blend, inner, line_squared, squared
 from ..linesearch import Curve, Quadratic, Smoothly
+from ..rounding import norm
 
 
 class Loss(Protocol):
@@ -30,13 +31,15 @@ class Loss(Protocol):
 class Conjugate:
     """c ↦ ℓ*(c·slope), finite for 0 ≤ c ≤ limit; ``quadratic`` holds (linear, bend) where it is one.
 
-    ``size`` bounds the sum of the absolute values of the terms at c = 1, for a rounding margin.
+    ``size`` bounds the sum of the absolute values of the terms at c = 1, for a rounding margin; ``count`` is their
+    number.
     """
 
     at: Callable[[float], float]
     limit: float
     size: float
     quadratic: tuple[float, float] | None = None
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,10 @@ class Squared:
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
         """ℓ*(y) = Re ȳb + |y|²/(2w)."""
-        linear, square = inner(slope, b), inner(slope, slope)
-        bend = square if weights is None else inner(slope, slope / weights)
-        size = float(np.sqrt(square * inner(b, b))) + 0.5 * bend  # Cauchy-Schwarz
-        return Conjugate(lambda c: c * linear + 0.5 * c * c * bend, np.inf, size, (linear, bend))
+        linear = inner(slope, b)
+        bend = inner(slope, slope) if weights is None else inner(slope, slope / weights)
+        size = norm(slope) * norm(b) + 0.5 * bend  # Cauchy-Schwarz
+        return Conjugate(lambda c: c * linear + 0.5 * c * c * bend, np.inf, size, (linear, bend), slope.size)
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ class Logistic:
 
         total = float(share.size if weights is None else weights.sum())
         limit = 0.0 if bottom < 0 else (1.0 / top if top > 0 else np.inf)
-        return Conjugate(at, limit, np.log(2.0) * total)
+        return Conjugate(at, limit, np.log(2.0) * total, count=share.size)
 
 
 def _smoothly(loss: Loss, z: Array, dz: Array, b: Array, weights: Array | None) -> Smoothly:

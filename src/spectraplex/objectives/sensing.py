@@ -9,8 +9,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from ..arrays import EPS, Array, Pattern, adjoint_times, dagger, inner
+from ..fingerprint import fingerprint, stream
 from ..linesearch import Curve
 from ..operators import Dense, LowRank, Operator, Sparse
+from ..rounding import norm
 from .losses import Conjugate, Squared
 from .validate import hermitian_or_say, numbers
 
@@ -24,6 +26,7 @@ class Measurements(Protocol):
     shape: tuple[int, int]
     dtype: str
     label: str
+    summed: int
 
     def of(self, U: Array, s: Array, V: Array) -> Array: ...
     def of_operator(self, G: Operator) -> Array: ...
@@ -94,7 +97,20 @@ class Sensing:
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
-        return (repr(self), *self.measurements.parts(), self.targets)
+        name = f"Sensing {self.measurements.label} {self.shape[0]}×{self.shape[1]}"
+        return (name, *self.measurements.parts(), self.targets)
+
+    bend = 1.0  # the largest curvature of the loss of an image
+
+    @cached_property
+    def reach(self) -> float:
+        """√Σ‖Aᵢ‖²: an upper bound on ‖𝒜‖."""
+        return (1 + 1e-9) * norm(np.sqrt(self.coverage[0]))
+
+    @property
+    def summed(self) -> int:
+        """How many numbers one measurement adds up."""
+        return self.measurements.summed
 
     @cached_property
     def coverage(self) -> tuple[Array, Array]:
@@ -117,7 +133,8 @@ class Sensing:
             return float(max(self._spectrum[0], 0.0))
         from ..bounds import upper_bound
 
-        return upper_bound(_Gram(self), failure=1e-12, relative=1e-3, rng=np.random.default_rng(0)).value
+        rng = stream(0, fingerprint(*self.parts()))
+        return upper_bound(_Gram(self), failure=1e-12, relative=1e-3, rng=rng).value
 
     @cached_property
     def strong_convexity(self) -> float:
@@ -169,11 +186,11 @@ class Stack:
         self.A = A
         self.count, self.shape, self.dtype = A.shape[0], (A.shape[1], A.shape[2]), A.dtype.name
         self._flat = A.reshape(self.count, -1)
+        self.summed = self._flat.shape[1]
         self._hermitian = False
 
     def require_hermitian(self) -> None:
-        hermitian_or_say("Sensing", "measurements", self.A)
-        self._hermitian = True
+        self._hermitian = hermitian_or_say("Sensing", "measurements", self.A)
 
     def of(self, U: Array, s: Array, V: Array) -> Array:
         X = (U * s) @ dagger(V)
@@ -220,6 +237,7 @@ class Sparses:
         self.dtype = data.dtype.name
         self.pattern = Pattern.from_sorted(union // n, union % n, self.shape)
         self.table = csc_matrix((data, (place, owner)), shape=(union.size, self.count))  # column i is vec(Aᵢ)
+        self.summed = int(np.diff(self.table.indptr).max())
         self._hermitian = False
 
     def require_hermitian(self) -> None:
@@ -230,18 +248,19 @@ class Sparses:
                 f"Sensing: measurements are {self.shape[0]}×{self.shape[1]}; this domain needs square ones."
             )
         rows, cols = self.pattern.rows.astype(np.int64), self.pattern.indices.astype(np.int64)
-        scale = np.abs(self.table.data).max(initial=0.0)
+        scale, exactly = np.abs(self.table.data).max(initial=0.0), True
         for i in range(self.count):
             column = self.table.getcol(i)
             at = column.indices
             A = csr_matrix((column.data, (rows[at], cols[at])), shape=self.shape)
             skew = abs(A - A.conj().T)
+            exactly = exactly and not skew.data.any()
             if skew.nnz and skew.max() > 1e-10 * scale:
                 raise ValueError(
                     f"Sensing: measurements[{i}] is not Hermitian (differs from its conjugate transpose by "
                     f"{skew.max():.3g}); pass (A + Aᴴ)/2 if that is what you mean."
                 )
-        self._hermitian = True
+        self._hermitian = exactly
 
     def of(self, U: Array, s: Array, V: Array) -> Array:
         return self._pairings(self.pattern.sample(U * s, V))
@@ -279,6 +298,7 @@ class RankOnes:
     def __init__(self, vectors: Array) -> None:
         self.count, d = vectors.shape
         self.shape, self.dtype = (d, d), vectors.dtype.name
+        self.summed = d
         self._columns = np.array(vectors.T, order="C")  # our own copy: what the user does with theirs is no matter
         self.vectors = self._columns.T
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from ..arrays import Array, dagger, inner
+from ..fingerprint import identity
 from ..linesearch import NotFinite, Smoothly
 from ..operators import Dense
 from .validate import number, two_dimensions
@@ -24,6 +25,10 @@ class Smooth:
     dtype : "float64" or "complex128".
     smoothness, strong_convexity : constants in the Frobenius norm, where you know them. Methods that need a missing
         one refuse; ``spectraplex.check`` tests what is claimed.
+    lower : a number that the function is nowhere below (over all matrices of the shape; zero for a sum of squares).
+        With a penalty in place of a domain no lower bound can be proven without it.
+    parts : arrays that the function depends on, for its fingerprint: a certificate is then refused for other data. By
+        default the function is known by its qualified name, and a certificate by the value at X.
     """
 
     def __init__(
@@ -33,6 +38,8 @@ class Smooth:
         dtype: str = "float64",
         smoothness: float | None = None,
         strong_convexity: float | None = None,
+        lower: float | None = None,
+        parts: Sequence[Any] = (),
     ) -> None:
         if not callable(value_and_gradient):
             raise TypeError(f"Smooth: value_and_gradient must be callable, got {type(value_and_gradient).__name__}.")
@@ -48,8 +55,21 @@ class Smooth:
         self.strong_convexity = (
             None if strong_convexity is None else number("Smooth", "strong_convexity", strong_convexity)
         )
+        self.lower = None if lower is None else number("Smooth", "lower", lower, sign=True)
+        self._parts = tuple(np.array(part) for part in parts)
 
     dense = True
+    reach = 1.0  # the image is X itself
+
+    @property
+    def bend(self) -> float | None:
+        return self.smoothness
+
+    def parts(self) -> tuple[Any, ...]:
+        """What is known of the function: its name, and the arrays that it was said to depend on."""
+        told = "nothing" if self.lower is None else self.lower.hex()
+        name = f"Smooth {self.shape[0]}×{self.shape[1]} {self.dtype} lower {told}"
+        return (name, identity(self.value_and_gradient), *self._parts)
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         return cast(Array, (U * s) @ dagger(V))

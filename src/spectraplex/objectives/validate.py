@@ -70,13 +70,13 @@ def positive_weights(owner: str, weights: Any, count: int) -> Array | None:
     return array
 
 
-def number(owner: str, name: str, value: Any, *, positive: bool = False) -> float:
-    """A finite real number that is not negative, or that is positive."""
-    words = "positive and finite" if positive else "a non-negative number"
+def number(owner: str, name: str, value: Any, *, positive: bool = False, sign: bool = False) -> float:
+    """A finite real number that is not negative, or that is positive, or (``sign``) any."""
+    words = "positive and finite" if positive else "a finite number" if sign else "a non-negative number"
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{owner}: {name} must be {words}, got {value!r}.")
     given = float(value)
-    if not np.isfinite(given) or given < 0 or (positive and given == 0):
+    if not np.isfinite(given) or (given < 0 and not sign) or (positive and given == 0):
         raise ValueError(f"{owner}: {name} must be {words}, got {value!r}.")
     return given
 
@@ -95,8 +95,8 @@ def two_dimensions(owner: str, shape: Any) -> tuple[int, int]:
     return m, n
 
 
-def hermitian_or_say(owner: str, name: str, matrix: Array) -> None:
-    """Refuse a matrix that differs from its conjugate transpose, saying where."""
+def hermitian_or_say(owner: str, name: str, matrix: Array) -> bool:
+    """Refuse a matrix that differs from its conjugate transpose, saying where; True when it is exactly Hermitian."""
     if matrix.shape[-1] != matrix.shape[-2]:
         raise ValueError(f"{owner}: {name} is {matrix.shape[-2]}×{matrix.shape[-1]}; this domain needs square ones.")
     difference = np.abs(matrix - matrix.conj().swapaxes(-1, -2))
@@ -106,3 +106,4 @@ def hermitian_or_say(owner: str, name: str, matrix: Array) -> None:
             f"{owner}: {name} is not Hermitian: {name}[{place}] = {matrix[place]:.6g} differs from the conjugate of "
             f"its mirror by {difference[place]:.3g}; pass ({name} + {name}ᴴ)/2 if that is what you mean."
         )
+    return not difference.any()

@@ -1,0 +1,62 @@
+"""How far rounding can move a number that was computed, so that a claim never rests on last bits.
+
+A sum of n products of float64 numbers is off by at most about n·EPS/2 times the sum of their sizes; ours are added in
+blocks of eight or more, so an eighth of n stands for n here. Products below 2⁻¹⁰⁷⁴ vanish: that is ``VANISHING`` each.
+An image z = 𝒜(X) of X = Σ sₖ uₖvₖᴴ is off by at most ``of_image``, and a value ℓ(z) with slope y and curvature β by
+
+    EPS·(64 + n/8)·|ℓ(z)| + ‖y‖·‖δz‖ + ½β‖δz‖².
+
+These bounds hold for every processor, number of threads and order of summation; they are what values state, what lower
+bounds are lowered by, and what contradictions are judged against.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import EPS, Array
+
+VANISHING = 2.0**-1070
+
+
+def of_sum(count: float) -> float:
+    """The relative error of a sum of so many products, beside the sum of their sizes."""
+    return EPS * (64.0 + 0.125 * count)
+
+
+def norm(numbers: Array) -> float:
+    """‖numbers‖, without overflow or underflow on the way."""
+    top = float(np.max(np.abs(numbers), initial=0.0))
+    if top == 0.0 or not np.isfinite(top):
+        return top
+    if 1e-140 < top < 1e140:
+        return float(np.linalg.norm(numbers))
+    return top * float(np.linalg.norm(numbers / top))
+
+
+def of_image(objective: Any, size: float, terms: int) -> float:
+    """‖δz‖ for the image of X = Σ sₖ uₖvₖᴴ with so many terms and Σ|sₖ| = size (unit uₖ and vₖ).
+
+    ``reach`` is an upper bound on ‖𝒜‖; ``summed`` counts the numbers that one measurement adds up.
+    """
+    reach, summed = getattr(objective, "reach", 1.0), getattr(objective, "summed", 0)
+    return (EPS * (terms + 8) + (of_sum(summed) if summed else 0.0)) * size * reach
+
+
+def of_value(objective: Any, value: float, slope: Any, size: float, terms: int) -> float:
+    """How far the loss at X may be from the number that was computed; an objective may know better than ``plain``."""
+    if hasattr(objective, "rounding"):
+        return float(objective.rounding(value, slope, size, terms))
+    return plain(objective, value, slope, size, terms)
+
+
+def plain(objective: Any, value: float, slope: Any, size: float, terms: int) -> float:
+    """The bound above, for a loss that is a sum of positive terms."""
+    m, n = objective.shape
+    if not isinstance(slope, np.ndarray):  # an objective of the user's own, which does not say
+        return of_sum(m * n) * abs(value) + m * n * VANISHING
+    blur, bend = of_image(objective, size, terms), getattr(objective, "bend", None)
+    curved = 0.5 * (bend or 0.0) * blur * blur
+    return of_sum(slope.size) * abs(value) + norm(slope) * blur + curved + slope.size * VANISHING
