@@ -1,11 +1,10 @@
-"""Cases: problems of every kind with their optima, drawn from a seed; the same on every machine unless it says so.
+"""Cases: problems of many kinds with their optima, drawn from a seed; the same on every machine unless it says so.
 
 A class (distance, completion, …) says how numbers bᵢ become data; ``draw`` and ``sized`` make those numbers nasty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,30 +15,31 @@ import scipy.sparse as sp
 import spectraplex as sx
 from spectraplex.domains import size_of
 
-from .exact import KINDS, Separable, turned
+from .exact import KINDS, Logistic, Separable, turned
 
 Rng = np.random.Generator
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A problem, its optimum (off by ``error`` at most), and f* as a function of the radius or λ where that is known."""
+    """A problem and its optimum, off by ``error`` at most."""
 
     problem: sx.Problem
     optimum: Fraction
     terms: float  # of what order the terms are that f is summed from
     words: str
-    at: Callable[[float], Fraction] | None = None
+    exact: Separable | Logistic | None = None  # knows f* at every radius and every λ
     error: Fraction = Fraction(0)
     portable: bool = True  # the data have the same bits on every machine
-    exact: Separable | None = None
 
-    def twin(self, other: sx.Problem) -> Fraction:
-        """The optimum of ``counterpart(problem, …)``: the same function with a radius for λ, or λ for a radius."""
+    def of(self, problem: sx.Problem) -> Case:
+        """The same function with another radius or λ, or with λ for a radius, or the other way round."""
         assert self.exact is not None
-        kinds = {"ball": "penalty", "penalty": "ball", "trace ball": "trace penalty", "trace penalty": "trace ball"}
-        size = other.lam if isinstance(other, sx.Penalized) else size_of(other.domain)
-        return replace(self.exact, kind=kinds[self.exact.kind]).optimum(size)
+        penalized = isinstance(problem, sx.Penalized)
+        exact = self.exact if penalized == isinstance(self.problem, sx.Penalized) else self.exact.twin()
+        size = problem.lam if isinstance(problem, sx.Penalized) else size_of(problem.domain)
+        optimum = exact.optimum(size)
+        return replace(self, problem=problem, optimum=optimum, exact=exact, error=exact.error(optimum))
 
 
 def pick(rng: Rng, *options: Any) -> Any:
@@ -94,26 +94,27 @@ def heavy(rng: Rng, count: int) -> np.ndarray | None:
     return pick(rng, None, rng.uniform(0.5, 2.0, count), 10.0 ** rng.uniform(-6, 6, count))
 
 
-def domain_of(kind: str, shape: tuple[int, int], size: float) -> Any:
-    if kind == "spectrahedron":
-        return sx.Spectrahedron(shape[0], size)
-    return sx.TraceBall(shape[0], size) if kind == "trace ball" else sx.NuclearBall(shape, size)
-
-
-def case_of(rng: Rng, exact: Separable, objective: Any, size: float, words: str) -> Case:
-    kind = exact.kind
-    if kind == "spectrahedron" and len(exact.targets) < objective.shape[0]:  # what nobody looks at takes up the slack
-        exact = replace(exact, kind="trace ball")
+def problem_of(kind: str, objective: Any, size: float, told: dict[str, float]) -> sx.Problem:
     if kind in ("penalty", "trace penalty"):
-        told = {}
-        if isinstance(objective, sx.Smooth):  # it does not know how small it can get: no solution exceeds A
-            whole = min(float(sum(map(abs, exact.targets), Fraction(0))), 1e150)
-            told = {"bound": max(pick(rng, 1.001, 10.0) * whole, 1e-300)}
-        problem: sx.Problem = sx.Penalized(objective, size, psd=kind == "trace penalty", **told)
-    else:
-        problem = sx.Problem(objective, domain_of(kind, objective.shape, size))
-    words = f"{words}, {kind} {size!r}"
-    return Case(problem, exact.optimum(size), exact.terms(size), words, exact.optimum, exact=exact)
+        return sx.Penalized(objective, size, psd=kind == "trace penalty", **told)
+    shape = objective.shape
+    if kind == "ball":
+        return sx.Problem(objective, sx.NuclearBall(shape, size))
+    domain = sx.Spectrahedron if kind == "spectrahedron" else sx.TraceBall
+    return sx.Problem(objective, domain(shape[0], size))
+
+
+def case_of(rng: Rng, exact: Separable | Logistic, objective: Any, size: float, words: str) -> Case:
+    kind, told = exact.kind, {}
+    if isinstance(exact, Separable) and kind == "spectrahedron" and len(exact.targets) < objective.shape[0]:
+        exact = replace(exact, kind="trace ball")  # what nobody looks at takes up the rest of the trace
+    if isinstance(exact, Separable) and isinstance(objective, sx.Smooth):
+        # it does not know how small it can get, but no solution is larger than A
+        whole = min(float(sum(map(abs, exact.targets), Fraction(0))), 1e150)
+        told = {"bound": max(pick(rng, 1.001, 10.0) * whole, 1e-300)}
+    problem = problem_of(kind, objective, size, told)
+    optimum = exact.optimum(size)
+    return Case(problem, optimum, exact.terms(size), f"{words}, {kind} {size!r}", exact, exact.error(optimum))
 
 
 def shape_of(rng: Rng, kind: str, most: int = 8) -> tuple[int, int]:
@@ -143,8 +144,8 @@ def placed(rng: Rng, kind: str, shape: tuple[int, int], count: int) -> tuple[np.
     return rng.permutation(shape[0])[:count], rng.permutation(shape[1])[:count]
 
 
-def distance(rng: Rng, sparse: bool = False) -> Case:
-    kind = pick(rng, *KINDS)
+def distance(rng: Rng, kinds: tuple[str, ...] = KINDS, sparse: bool = False) -> Case:
+    kind = pick(rng, *kinds)
     shape = shape_of(rng, kind)
     if rng.integers(2):
         A, b, flavour = spectral(rng, kind, shape)
@@ -157,9 +158,9 @@ def distance(rng: Rng, sparse: bool = False) -> Case:
     return case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")
 
 
-def full(rng: Rng) -> Case:
+def full(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     """Every entry observed, with one weight: the distance again, as a completion."""
-    kind = pick(rng, *KINDS)
+    kind = pick(rng, *kinds)
     shape = shape_of(rng, kind, 6)
     A, b, flavour = spectral(rng, kind, shape)
     rows, cols = (index.ravel() for index in np.indices(shape))
@@ -170,9 +171,9 @@ def full(rng: Rng) -> Case:
     return case_of(rng, Separable.of(kind, b.tolist(), weights), objective, size, f"{flavour}, {word}")
 
 
-def completion(rng: Rng) -> Case:
+def completion(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     """Observations on a diagonal, with weights, squared or Huber; complex values whose sizes are rational."""
-    kind = pick(rng, *KINDS)
+    kind = pick(rng, *kinds)
     shape = shape_of(rng, kind)
     count = int(rng.integers(1, min(shape) + 1))
     complex_ = kind in ("ball", "penalty") and rng.integers(3) == 0
@@ -188,9 +189,9 @@ def completion(rng: Rng) -> Case:
     return case_of(rng, exact, objective, size, f"{flavour}, {word}, {loss.get('loss', 'squared')}")
 
 
-def sensing(rng: Rng) -> Case:
+def sensing(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     """Measurements a·pᵢqᵢᴴ along an orthogonal basis, as a stack, as sparse matrices, as rank-ones."""
-    kind = pick(rng, *KINDS)
+    kind = pick(rng, *kinds)
     shape = shape_of(rng, kind, 5)
     count = int(rng.integers(1, min(shape) + 1))
     complex_ = bool(rng.integers(2))
@@ -209,9 +210,9 @@ def sensing(rng: Rng) -> Case:
     return case_of(rng, Separable.of(kind, b, weights), objective, size, f"{flavour}, {word}, {storage}")
 
 
-def smooth(rng: Rng) -> Case:
+def smooth(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     """A user's own function: no conjugate, bounds by convexity alone."""
-    kind = pick(rng, *KINDS)
+    kind = pick(rng, *kinds)
     shape = shape_of(rng, kind, 6)
     A, b, flavour = spectral(rng, kind, shape)
     size, word = sized(rng, kind, b)
@@ -221,19 +222,3 @@ def smooth(rng: Rng) -> Case:
 
     objective = sx.Smooth(half_square, shape, A.dtype.name, smoothness=pick(rng, None, 1.0))
     return case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")
-
-
-CLASSES: dict[str, Callable[[Rng], Case]] = {
-    "distance": distance,
-    "sparse": lambda rng: distance(rng, sparse=True),
-    "full": full,
-    "completion": completion,
-    "sensing": sensing,
-    "smooth": smooth,
-}
-
-
-def make(name: str, seed: int) -> Case:
-    """The case of a class and a seed."""
-    found = CLASSES[name](np.random.default_rng([*name.encode(), seed]))
-    return replace(found, words=f"{name}: {found.words}")

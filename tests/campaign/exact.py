@@ -3,10 +3,10 @@
 Why that is enough: where f sees a matrix only through its diagonal (in some orthonormal bases), leaving out what is
 beside the diagonal raises neither f, nor the trace, nor the nuclear norm. So the best matrix is diagonal, and
 
-    f* = min Σ wᵢ h(zᵢ − bᵢ)   over   Σzᵢ = τ, z ≥ 0   |   Σzᵢ ≤ τ, z ≥ 0   |   Σ|zᵢ| ≤ τ   |   + λΣ|zᵢ|   |   + λΣzᵢ, z ≥ 0
+    f* = min Σ wᵢ h(zᵢ − bᵢ)   over   Σz = τ, z ≥ 0  |  Σz ≤ τ, z ≥ 0  |  Σ|z| ≤ τ  |  + λΣ|z|  |  + λΣz, z ≥ 0
 
-with h(r) = ½r², or Huber's with its own δᵢ. Strong duality: f* = max over μ of Σ φᵢ(μ) − μτ, where φᵢ(μ) is the least of
-wᵢh(z − bᵢ) + μz: μbᵢ − μ²/2wᵢ while μ < wᵢ·clip(bᵢ, −δᵢ, δᵢ), and wᵢh(bᵢ) from there on. Everything is rational.
+with h(r) = ½r², or Huber's with its own δᵢ. Strong duality: f* = max over μ of Σ φᵢ(μ) − μτ, where φᵢ(μ) is the least
+of wᵢh(z − bᵢ) + μz: μbᵢ − μ²/2wᵢ while μ < wᵢ·clip(bᵢ, −δᵢ, δᵢ), and wᵢh(bᵢ) from there on. Everything is rational.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 Rational = Fraction | int | float
 
 KINDS = ("spectrahedron", "trace ball", "ball", "penalty", "trace penalty")
+_TWINS = {"ball": "penalty", "penalty": "ball", "trace ball": "trace penalty", "trace penalty": "trace ball"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,13 @@ class Separable:
         return _float(
             sum((w * (abs(b) + reach) ** 2 for b, w in zip(self.targets, self.weights, strict=True)), reach * 0)
         )
+
+    def twin(self) -> Separable:
+        """A price for a limit, or a limit for a price."""
+        return replace(self, kind=_TWINS[self.kind])
+
+    def error(self, optimum: Fraction) -> Fraction:
+        return Fraction(0)
 
     def _thresholds(self) -> list[Fraction]:
         return [w * _clip(b, d) for b, w, d in zip(self.targets, self.weights, self.deltas, strict=True)]
@@ -120,10 +128,10 @@ def _float(number: Fraction) -> float:
 
 @dataclass(frozen=True)
 class Logistic:
-    """min Σ wᵢ ln(1 + exp(−zᵢ)) over z ≥ 0, Σz ≤ τ, or + λΣz: in forty digits."""
+    """min Σ wᵢ ln(1 + exp(−zᵢ)) over z ≥ 0, Σz ≤ τ, or + λΣz; in forty digits."""
 
+    kind: str
     weights: tuple[Fraction, ...]
-    penalized: bool
     #: weights of labels that a matrix ⪰ 0 can only make worse: each pays w·ln 2
     lost: Fraction = Fraction(0)
     stretch: Fraction = Fraction(1)
@@ -133,7 +141,7 @@ class Logistic:
             context.prec = 40
             w = [_decimal(each) for each in self.weights]
             constant = _decimal(self.lost) * Decimal(2).ln()
-            if self.penalized:
+            if self.kind in ("penalty", "trace penalty"):
                 return Fraction(self._dual(w, _decimal(Fraction(size) / self.stretch)) + constant)
             tau = _decimal(Fraction(size) * self.stretch)
             high = max(w, default=Decimal(0)) / 2
@@ -144,6 +152,9 @@ class Logistic:
                 low, high = (middle, high) if taken > tau else (low, middle)
             best = max(self._dual(w, mu) - mu * tau for mu in (low, high))
             return Fraction(best + constant)
+
+    def twin(self) -> Logistic:
+        return replace(self, kind=_TWINS[self.kind])
 
     def error(self, optimum: Fraction) -> Fraction:
         """The dual is flat at its top: μ is off by 2⁻⁵⁰ of itself at most, the value by the square of that."""
@@ -171,7 +182,7 @@ def _decimal(number: Fraction) -> Decimal:
 
 
 def turned(rng: np.random.Generator, d: int, complex_: bool = False, layers: int = 2) -> tuple[np.ndarray, int]:
-    """A matrix M of small whole (Gaussian) numbers and s, with M Mᴴ = s²·1: M/s is orthogonal (unitary).
+    """A matrix M of small whole (or Gaussian) numbers and s, with M Mᴴ = s²·1: M/s is orthogonal (unitary).
 
     Products of rotations by (3/5, 4/5), of reflections 1 − vvᵀ/2 with four entries ±1, of (1 ± i)/2; and a permutation.
     """

@@ -23,7 +23,7 @@ def forged(case: Any, certificate: sx.Certificate, rounding: float) -> Iterator[
     """(field, a certificate with that field changed, whether it may be accepted because what it says is true)."""
     best, value, low = float(case.optimum), certificate.value, certificate.lower_bound
     size = float(getattr(case.problem.domain, "trace", 0.0) or getattr(case.problem.domain, "radius", 1.0))
-    noise = 1e-9 * max(abs(best), abs(value)) + 1e3 * rounding + 1e-290
+    noise = 1e-9 * max(abs(best), abs(value)) + 1e3 * rounding + 2 * float(case.error) + 1e-290
     changed: dict[str, list[Any]] = {
         "kind": [{"proven": "probable", "probable": "proven"}.get(certificate.kind, "proven"), "none", "certain"],
         "failure": [1e-300 if certificate.kind == "probable" else 1e-9, -1.0, math.nan],
@@ -68,7 +68,7 @@ def refused(report: Any, word: str, claim: Callable[[], Any], true: bool, detail
     try:
         verdict = claim()
     except (ValueError, TypeError) as error:
-        _sentence(report, error, word)
+        sentence(report, error, word)
         return
     except Exception as error:
         report.miss(f"{word}: {type(error).__name__}", error)
@@ -77,7 +77,7 @@ def refused(report: Any, word: str, claim: Callable[[], Any], true: bool, detail
         report.miss(f"{word} accepted", detail)
 
 
-def _sentence(report: Any, error: Exception, where: str) -> None:
+def sentence(report: Any, error: Exception, where: str) -> None:
     words = str(error)
     if type(error) not in (ValueError, TypeError) or not (words.endswith(".") and " " in words):
         report.miss("no sentence", f"{where}: {type(error).__name__}: {words}")

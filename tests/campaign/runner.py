@@ -10,7 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass, field
 from itertools import count, islice
 
-from .attack import CLASSES, Report, attack
+from .attack import Report, attack
+from .classes import CLASSES
 
 CHUNK = 25
 
@@ -26,12 +27,18 @@ class Plan:
     workers: int = 2
 
     def jobs(self) -> Iterator[tuple[str, int]]:
-        """(class, seed), one class after the other, so that every share of the campaign has all of them."""
-        names = self.names or tuple(CLASSES)
-        unknown = [name for name in names if name not in CLASSES]
+        """(class, seed): each class as often as it should come, in every share of the campaign."""
+        unknown = [name for name in self.names if name not in CLASSES]
         if unknown:
             raise SystemExit(f"no class {unknown[0]!r}; known: {', '.join(CLASSES)}")
-        return islice(((names[n % len(names)], self.seed + n // len(names)) for n in count()), self.problems)
+        turns = list(self.names) or mixed({name: often for name, (often, _) in CLASSES.items()})
+        return islice(((turns[n % len(turns)], self.seed + n) for n in count()), self.problems)
+
+
+def mixed(often: dict[str, int]) -> list[str]:
+    """Names as often as they should come, spread evenly."""
+    places = [((k + 0.5) / times, name) for name, times in often.items() for k in range(times)]
+    return [name for _, name in sorted(places)]
 
 
 @dataclass
