@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -16,9 +14,12 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
+from spectraplex.domains import size_of
 
 from .cases import Case, pick
 from .classes import make
+from .clock import TooSlow, limited
+from .elsewhere import keep
 from .forge import forgeries, sentence, tamper
 from .recount import exact_value
 from .walks import certified, walked
@@ -44,36 +45,27 @@ class Report:
         self.misses.append((word, str(detail)))
 
 
-class TooSlow(BaseException):
-    """Not an Exception: nothing in between may swallow it."""
+@dataclass(frozen=True)
+class Share:
+    """Whether this case gets everything, and where results for other processes are kept."""
 
-
-@contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    def ring(*_: Any) -> None:
-        raise TooSlow
-
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+    thorough: bool = False
+    spool: Path | None = None
 
 
 # --------------------------------------------------------------------------------------------------- single claims
 
 
 def rounding(certificate: sx.Certificate, case: Case) -> Fraction:
-    """The error that a certificate states for its value; one that states none is allowed 10⁻¹² of the terms."""
+    """The error that a certificate states for its value.
+
+    One that states none is allowed 10⁻¹² of the terms, and what entries of X that are off by 10⁻¹⁵ of its size cost.
+    """
     stated = getattr(certificate, "rounding", None)
-    if stated is None:
-        return Fraction(1e-12) * Fraction(min(case.terms, 1e308)) + Fraction(1e-300)
-    return Fraction(stated)
+    if stated is not None:
+        return Fraction(stated)
+    off = min(1e-15 * size_of(case.problem.domain), 1e150)
+    return Fraction(min(1e-12 * case.terms, 1e308)) + case.heaviest * Fraction(off) ** 2 + Fraction(1e-300)
 
 
 def bracket(report: Report, case: Case, certificate: sx.Certificate, where: str = "", detail: str = "") -> None:
@@ -122,8 +114,11 @@ def methods_for(problem: sx.Problem) -> list[str]:
     return names
 
 
-def attack(name: str, seed: int, thorough: bool = False) -> Report:
-    """Solve the case and check everything; ``thorough`` does for this one what only a share of them gets."""
+def attack(name: str, seed: int, thorough: bool = False, spool: Path | None = None) -> Report:
+    """Solve the case and check everything; ``thorough`` does for this one what only a share of them gets.
+
+    Some results are left in the folder ``spool``, to be looked at by other processes.
+    """
     report = Report(name, seed)
     began = time.process_time()
     rng = np.random.default_rng([*name.encode(), seed, 1])
@@ -133,7 +128,7 @@ def attack(name: str, seed: int, thorough: bool = False) -> Report:
             warnings.filterwarnings("default", module=r"cvxpy")
             case = make(name, seed)
             report.words = case.words
-            {"path": walked, "certify": certified}.get(name, answered)(report, rng, case, thorough)
+            {"path": walked, "certify": certified}.get(name, answered)(report, rng, case, Share(thorough, spool))
     except TooSlow:
         report.miss("too slow", f"more than {LIMIT:g} seconds")
     except Exception as error:
@@ -155,7 +150,7 @@ def _place(error: BaseException) -> str:
     return place or "the campaign"
 
 
-def answered(report: Report, rng: np.random.Generator, case: Case, thorough: bool) -> None:
+def answered(report: Report, rng: np.random.Generator, case: Case, share: Share) -> None:
     """Solve it, and look at everything that comes back."""
     method = pick(rng, *methods_for(case.problem))
     result = solved(report, rng, case, method)
@@ -167,17 +162,21 @@ def answered(report: Report, rng: np.random.Generator, case: Case, thorough: boo
     holds(report, "refused as JSON", lambda: sx.verify(certificate.to_json(), case.problem, result))
     if sx.Certificate.from_json(certificate.to_json()) != certificate:
         report.miss("JSON changes it")
-    clean, share = not report.misses, rng.random()
-    if thorough or share < 0.08:
+    clean, drawn = not report.misses, rng.random()
+    if share.thorough or drawn < 0.08:
         judged(report, rng, case, result)
         recounted(report, case, result)
-    if (thorough or 0.1 <= share < 0.13) and clean:  # forging what is refused anyhow would prove nothing
-        forgeries(report, case, result)
-    if thorough or 0.2 <= share < 0.22:
+    if share.thorough or 0.2 <= drawn < 0.22:
         with tempfile.TemporaryDirectory() as folder:
             saved(report, case, result, method, Path(folder))
             if clean:
-                tamper(report, case, method, Path(folder), None if thorough else 15)
+                tamper(report, case, method, Path(folder), None if share.thorough else 15)
+    if not clean:  # forging what is refused anyhow would prove nothing
+        return
+    if share.thorough or 0.1 <= drawn < 0.13:
+        forgeries(report, case, result)
+    if share.spool is not None and case.portable and (share.thorough or 0.3 <= drawn < 0.31):
+        keep(share.spool, report.name, report.seed, method, result)
 
 
 def solved(report: Report, rng: np.random.Generator, case: Case, method: str) -> Any:
@@ -235,5 +234,8 @@ def recounted(report: Report, case: Case, result: sx.Result) -> None:
     """The value is that of X, up to the rounding that the certificate states."""
     if case.problem.domain.shape[0] > 10 or (exact := exact_value(case.problem, result.X)) is None:
         return
-    if abs(exact - Fraction(result.value)) > rounding(result.certificate, case):
+    allowed = rounding(result.certificate, case)
+    if not hasattr(result.certificate, "rounding"):
+        allowed += abs(exact) / 10**9
+    if abs(exact - Fraction(result.value)) > allowed:
         report.miss("value of another X", f"{result.value!r}, but f(X) = {_number(exact)}")

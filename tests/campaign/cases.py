@@ -32,6 +32,10 @@ class Case:
     error: Fraction = Fraction(0)
     portable: bool = True  # the data have the same bits on every machine
 
+    @property
+    def heaviest(self) -> Fraction:
+        return max(self.exact.weights, default=Fraction(1)) if self.exact is not None else Fraction(1)
+
     def of(self, problem: sx.Problem) -> Case:
         """The same function with another radius or λ, or with λ for a radius, or the other way round."""
         assert self.exact is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -54,7 +55,12 @@ def logistic(rng: Rng, kinds: tuple[str, ...] = LIMITS) -> Case:
     size, word = sized(rng, kind, 0.5 * w if kind in PRICES else np.full(count, 3.0))
     size = size if kind in PRICES else min(size, 100.0 * count)  # exp(−size) is a number still
     given = labels if rng.integers(2) or (labels < 0).all() else (labels + 1) / 2
-    objective = sx.Completion(*placed(rng, kind, shape, count), given, shape, "logistic", weights=weights)
+    where = placed(rng, kind, shape, count)
+    objective: Any = sx.Completion(*where, given, shape, "logistic", weights=weights)
+    if kind in ("ball", "penalty") and rng.integers(3) == 0:
+        objective = Intercepts(*where, labels, shape, losses.Logistic(), weights=weights)
+        if rng.integers(2):
+            objective, exact = Implicit(objective, 0.75), replace(exact, stretch=Fraction(5, 4))
     return case_of(rng, exact, objective, size, word)
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count, islice
+from pathlib import Path
+from typing import Any
 
 from .attack import Report, attack
 from .classes import CLASSES
+from .elsewhere import elsewhere
 
 CHUNK = 25
 
@@ -25,6 +30,10 @@ class Plan:
     minutes: float | None = None
     names: tuple[str, ...] = ()
     workers: int = 2
+
+    def end(self) -> float:
+        """When to hand out no more, by the clock."""
+        return math.inf if self.minutes is None else time.monotonic() + 60 * self.minutes
 
     def jobs(self) -> Iterator[tuple[str, int]]:
         """(class, seed): each class as often as it should come, in every share of the campaign."""
@@ -62,6 +71,11 @@ class Tally:
         if self.slowest is None or report.seconds > self.slowest.seconds:
             self.slowest = report
 
+    def late(self, miss: dict[str, Any]) -> None:
+        """What another process found wrong with a result that was counted already."""
+        self.missed[miss["name"]] += 1
+        self.kinds[miss["word"]].append(Report(miss["name"], miss["seed"], misses=[(miss["word"], miss["detail"])]))
+
     def words(self, most: int) -> str:
         lines = [f"{'class':<14}{'problems':>10}{'missed':>8}{'gap not reached':>17}{'ms each':>9}"]
         for name in self.problems:
@@ -85,32 +99,43 @@ def reproduction(report: Report) -> str:
 
 def run(plan: Plan) -> Tally:
     """All of the plan's problems, in chunks, on its processes; the answers do not hang on how many these are."""
-    tally, jobs = Tally(), plan.jobs()
-    end = None if plan.minutes is None else time.monotonic() + 60 * plan.minutes
-    if plan.workers <= 1:
-        for job in jobs:
-            tally.add(attack(*job))
-            if end is not None and time.monotonic() > end:
-                break
-        return tally
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        spool = Path(folder)
+        for report in _alone(plan, spool) if plan.workers <= 1 else _together(plan, spool):
+            tally.add(report)
+        for miss in elsewhere(spool):
+            tally.late(miss)
+    return tally
+
+
+def _alone(plan: Plan, spool: Path) -> Iterator[Report]:
+    end = plan.end()
+    for job in plan.jobs():
+        yield attack(*job, spool=spool)
+        if time.monotonic() > end:
+            return
+
+
+def _together(plan: Plan, spool: Path) -> Iterator[Report]:
+    jobs, end = plan.jobs(), plan.end()
     with ProcessPoolExecutor(plan.workers, multiprocessing.get_context("spawn")) as pool:
         waiting: set[Future[list[Report]]] = set()
         while True:
-            while len(waiting) < 2 * plan.workers and (end is None or time.monotonic() < end):
+            while len(waiting) < 2 * plan.workers and time.monotonic() < end:
                 chunk = list(islice(jobs, CHUNK))
                 if not chunk:
                     break
-                waiting.add(pool.submit(_chunk, chunk))
+                waiting.add(pool.submit(_chunk, chunk, spool))
             if not waiting:
-                return tally
+                return
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
-                for report in future.result():
-                    tally.add(report)
+                yield from future.result()
 
 
-def _chunk(jobs: list[tuple[str, int]]) -> list[Report]:
-    return [attack(*job) for job in jobs]
+def _chunk(jobs: list[tuple[str, int]], spool: Path) -> list[Report]:
+    return [attack(*job, spool=spool) for job in jobs]
 
 
 def campaign(plan: Plan, most: int = 5) -> int:
@@ -124,7 +149,10 @@ def one(place: str) -> int:
     name, _, seed = place.rpartition(":")
     if name not in CLASSES or not seed.isdigit():
         raise SystemExit(f"--one is CLASS:SEED with a class of {', '.join(CLASSES)}; got {place!r}")
-    report = attack(name, int(seed), thorough=True)
+    with tempfile.TemporaryDirectory() as folder:
+        report = attack(name, int(seed), thorough=True, spool=Path(folder))
+        for miss in elsewhere(Path(folder)):
+            report.miss(miss["word"], miss["detail"])
     print(report.words)
     for word, detail in report.misses:
         print(f"  {word}: {detail}")

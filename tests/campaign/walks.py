@@ -14,7 +14,7 @@ from .cases import Case, pick
 from .forge import sentence
 
 
-def certified(report: Any, rng: np.random.Generator, case: Case, thorough: bool) -> None:
+def certified(report: Any, rng: np.random.Generator, case: Case, share: Any) -> None:
     """A matrix that no method of ours made: inside, slightly outside, far outside."""
     from .attack import bracket, holds
 
@@ -60,7 +60,7 @@ def anything(rng: np.random.Generator, problem: sx.Problem, size: float) -> np.n
     return np.asarray(X * (1 / total) * size)
 
 
-def walked(report: Any, rng: np.random.Generator, case: Case, thorough: bool) -> None:
+def walked(report: Any, rng: np.random.Generator, case: Case, share: Any) -> None:
     """A path along the radius or λ: each point, and whatever lies between two."""
     from .attack import bracket, holds
 
