@@ -1,0 +1,241 @@
+"""One attack: solve a case by some method, and hold every claim of the answer against the exact optimum."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import spectraplex as sx
+from spectraplex.domains import size_of
+
+from .cases import Case, pick
+from .classes import make
+from .clock import TooSlow, limited
+from .elsewhere import keep
+from .forge import forgeries, sentence, tamper
+from .recount import exact_value
+from .walks import certified, walked
+
+LIMIT = 30.0  # seconds of processor time that one problem may take, attacks on its files included
+SLOW = 3.0  # seconds of processor time that one solve of a few steps may take
+DIRTY = (sx.Status.INCONSISTENT, sx.Status.NOT_FINITE)
+
+
+@dataclass
+class Report:
+    """What came of one case. ``misses`` are (word, detail): the word is what the counts are kept by."""
+
+    name: str
+    seed: int
+    words: str = ""
+    misses: list[tuple[str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+    slowest: float = 0.0  # of its solves
+    loose: bool = False  # honest, but the gap that was asked for was not reached
+
+    def miss(self, word: str, detail: Any = "") -> None:
+        self.misses.append((word, str(detail)))
+
+
+@dataclass(frozen=True)
+class Share:
+    """Whether this case gets everything, and where results for other processes are kept."""
+
+    thorough: bool = False
+    spool: Path | None = None
+
+
+# --------------------------------------------------------------------------------------------------- single claims
+
+
+def rounding(certificate: sx.Certificate, case: Case) -> Fraction:
+    """The error that a certificate states for its value.
+
+    One that states none is allowed 10⁻¹² of the terms, and what entries of X that are off by 10⁻¹⁵ of its size cost.
+    """
+    stated = getattr(certificate, "rounding", None)
+    if stated is not None:
+        return Fraction(stated)
+    off = min(1e-15 * size_of(case.problem.domain), 1e150)
+    return Fraction(min(1e-12 * case.terms, 1e308)) + case.heaviest * Fraction(off) ** 2 + Fraction(1e-300)
+
+
+def bracket(report: Report, case: Case, certificate: sx.Certificate, where: str = "", detail: str = "") -> None:
+    """lower_bound ≤ f* ≤ value + rounding, in exact arithmetic."""
+    best, where = case.optimum, f"{where}: " if where else ""
+    low, high = certificate.lower_bound, certificate.value
+    if not (np.isfinite(high) and (np.isfinite(low) or low == -np.inf)):
+        report.miss(f"{where}not finite", f"{detail} {low!r} ≤ f* ≤ {high!r}")
+        return
+    if low > -np.inf and Fraction(low) > best + case.error:
+        over = f"{low!r} above f* = {_number(best)} by {_number(Fraction(low) - best)}"
+        report.miss(f"{where}false bound", f"{detail} {over}")
+    if best - case.error > Fraction(high) + rounding(certificate, case):
+        under = f"{high!r} below f* = {_number(best)} by {_number(best - Fraction(high))}"
+        report.miss(f"{where}false value", f"{detail} {under}")
+    stated = getattr(certificate, "rounding", None)
+    if stated is not None and not 0 <= stated <= 1e-9 * case.terms + abs(high) * 1e-9 + 1e-290:
+        report.miss(f"{where}useless rounding", f"{detail} {stated!r} for a value {high!r} of terms {case.terms!r}")
+
+
+def _number(value: Fraction) -> str:
+    try:
+        small = float(value)
+    except OverflowError:
+        return "beyond floats"
+    return repr(small) if small or not value else f"±2^{value.numerator.bit_length() - value.denominator.bit_length()}"
+
+
+def holds(report: Report, word: str, claim: Callable[[], Any]) -> None:
+    """A verification that must come out true."""
+    verdict = claim()
+    if not verdict:
+        report.miss(word, verdict)
+
+
+# ------------------------------------------------------------------------------------------------------ one attack
+
+
+def methods_for(problem: sx.Problem) -> list[str]:
+    """Those that do not refuse it, as their own documentation says."""
+    names = list(sx.METHODS)
+    if isinstance(problem, sx.Penalized):
+        names.remove("in-face")
+    if getattr(problem.objective, "smoothness", None) is None or problem.domain.dimension > 100:  # or too slow
+        names = [name for name in names if name not in ("ror", "ror-full")]
+    return names
+
+
+def attack(name: str, seed: int, thorough: bool = False, spool: Path | None = None) -> Report:
+    """Solve the case and check everything; ``thorough`` does for this one what only a share of them gets.
+
+    Some results are left in the folder ``spool``, to be looked at by other processes.
+    """
+    report = Report(name, seed)
+    began = time.process_time()
+    rng = np.random.default_rng([*name.encode(), seed, 1])
+    try:
+        with limited(LIMIT), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("default", module=r"cvxpy")
+            case = make(name, seed)
+            report.words = case.words
+            {"path": walked, "certify": certified}.get(name, answered)(report, rng, case, Share(thorough, spool))
+    except TooSlow:
+        report.miss("too slow", f"more than {LIMIT:g} seconds")
+    except Exception as error:
+        report.miss(f"{type(error).__name__} for an honest problem", f"{error} ({_place(error)})")
+    report.seconds = time.process_time() - began
+    if report.slowest > SLOW:
+        report.miss("slow solve", f"{report.slowest:.1f} seconds")
+    return report
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the library that an error came from."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if "spectraplex" in file.parts:
+            place = f"{file.name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place or "the campaign"
+
+
+def answered(report: Report, rng: np.random.Generator, case: Case, share: Share) -> None:
+    """Solve it, and look at everything that comes back."""
+    method = pick(rng, *methods_for(case.problem))
+    result = solved(report, rng, case, method)
+    if result is None:
+        return
+    certificate = result.certificate
+    holds(report, "refused with X", lambda: sx.verify(certificate, case.problem, result.X))
+    holds(report, "refused with the result", lambda: sx.verify(certificate, case.problem, result))
+    holds(report, "refused as JSON", lambda: sx.verify(certificate.to_json(), case.problem, result))
+    if sx.Certificate.from_json(certificate.to_json()) != certificate:
+        report.miss("JSON changes it")
+    clean, drawn = not report.misses, rng.random()
+    if share.thorough or drawn < 0.08:
+        judged(report, rng, case, result)
+        recounted(report, case, result)
+    if share.thorough or 0.2 <= drawn < 0.22:
+        with tempfile.TemporaryDirectory() as folder:
+            saved(report, case, result, method, Path(folder))
+            if clean:
+                tamper(report, case, method, Path(folder), None if share.thorough else 15)
+    if not clean:  # forging what is refused anyhow would prove nothing
+        return
+    if share.thorough or 0.1 <= drawn < 0.13:
+        forgeries(report, case, result)
+    if share.spool is not None and case.portable and (share.thorough or 0.3 <= drawn < 0.31):
+        keep(share.spool, report.name, report.seed, method, result)
+
+
+def solved(report: Report, rng: np.random.Generator, case: Case, method: str) -> Any:
+    """Solve, look at status and brackets; None when there is no certificate to look at."""
+    steps = int(rng.integers(1, 9)) if rng.random() < 0.85 else int(rng.integers(9, 50))
+    steps = steps if case.problem.domain.dimension <= 100 else min(steps, 4)
+    stop = sx.Stop(relative_gap=pick(rng, None, 1e-1, 1e-3, 1e-6, 1e-9), max_steps=steps)
+    began = time.process_time()
+    result = sx.solve(case.problem, method, stop, seed=int(rng.integers(1000)))
+    report.slowest = max(report.slowest, time.process_time() - began)
+    report.words += f", {method}, {steps} steps"
+    report.loose = stop.relative_gap is not None and result.status not in (sx.Status.GAP, sx.Status.FLOOR)
+    if result.status in DIRTY:
+        report.miss(f"status {result.status.name}")
+        return None
+    bracket(report, case, result.certificate)
+    if result.certificate.kind == "none":
+        report.miss("nothing certified")
+        return None
+    if (result.value, result.lower_bound) != (result.certificate.value, result.certificate.lower_bound):
+        report.miss("result and certificate differ", f"{result.lower_bound!r}, {result.certificate.lower_bound!r}")
+    return result
+
+
+def saved(report: Report, case: Case, result: sx.Result, method: str, folder: Path) -> None:
+    """What was saved verifies, and goes on."""
+    result.save(folder)
+    loaded = sx.load(folder)
+    holds(report, "refused after load", lambda: sx.verify(loaded.certificate, case.problem, loaded))
+    holds(report, "refused by folder", lambda: sx.verify(result.certificate, case.problem, folder))
+    again = sx.solve(case.problem, method, sx.Stop(max_steps=2), start=loaded)
+    bracket(report, case, again.certificate, "resumed")
+    if again.value > result.value + float(rounding(result.certificate, case)):
+        report.miss("resuming loses ground", f"{again.value!r} after {result.value!r}")
+
+
+def judged(report: Report, rng: np.random.Generator, case: Case, result: sx.Result) -> None:
+    """certify of a matrix from elsewhere, and the same problem's other form."""
+    problem = case.problem
+    X: Any = pick(rng, result.X, result, result.X.dense(), result.X.triple()[: 2 if problem.domain.hermitian else 3])
+    certificate = sx.certify(problem, X)
+    bracket(report, case, certificate, "certify")
+    holds(report, "refused after certify", lambda: sx.verify(certificate, problem, X))
+    if case.exact is None or isinstance(problem.domain, sx.Spectrahedron) or isinstance(problem.objective, sx.Smooth):
+        return
+    try:
+        other = sx.counterpart(problem, result)
+    except ValueError as words:  # X is zero, or the ball does not bind: said in a sentence
+        sentence(report, words, "counterpart")
+        return
+    bracket(report, case.of(other), sx.certify(other, result.X), "counterpart")
+
+
+def recounted(report: Report, case: Case, result: sx.Result) -> None:
+    """The value is that of X, up to the rounding that the certificate states."""
+    if case.problem.domain.shape[0] > 10 or (exact := exact_value(case.problem, result.X)) is None:
+        return
+    allowed = rounding(result.certificate, case)
+    if not hasattr(result.certificate, "rounding"):
+        allowed += abs(exact) / 10**9
+    if abs(exact - Fraction(result.value)) > allowed:
+        report.miss("value of another X", f"{result.value!r}, but f(X) = {_number(exact)}")
