@@ -332,7 +332,7 @@ def test_a_missing_dual_slope_is_said(tmp_path):
     result.certificate.save(tmp_path / "certificate.json")
     assert sx.verify(sx.Certificate.load(tmp_path / "certificate.json"), known.problem, result.X)
     (tmp_path / "certificate.npz").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="evidence certificate.npz beside the certificate is damaged"):
+    with pytest.raises(ValueError, match=r"evidence certificate\.npz beside the certificate is damaged"):
         sx.Certificate.load(tmp_path / "certificate.json")
     (tmp_path / "certificate.npz").unlink()
     alone = sx.Certificate.load(tmp_path / "certificate.json")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -23,10 +23,9 @@ import numpy as np
 
 from .arrays import EPS
 from .atoms import Atoms
-from .claim import Certificate, Evidence
+from .claim import Certificate
 from .domains import size_of
 from .eigen import leading, upper_bound
-from .fingerprint import fingerprint
 from .objectives.distance import Factored
 from .problem import Point, Problem
 from .rounding import VANISHING, norm, of_image, of_sum
@@ -186,9 +185,9 @@ def claim(
 ) -> tuple[float, float, float]:
     """What may be claimed of a slope, how much of it rounding took, and its scale.
 
-    ``spread`` is the rounding in ``top``. The claim is lowered by twice our own rounding, once for whoever verifies it; by what
-    the slope of the same X measured elsewhere may show less; and by a share of the gap to ``value``, since another bound
-    on λ_max is never quite the same.
+    ``spread`` is the rounding in ``top``. The claim is lowered by twice our own rounding, once for whoever verifies it;
+    by what the slope of the same X measured elsewhere may show less; and by a share of the gap to ``value``, since
+    another bound on λ_max is never quite the same.
     """
     reached, c = dual_value(problem, candidate, top + 2.0 * spread)
     if c == 0.0:
@@ -315,69 +314,3 @@ def shown(problem: Problem, candidate: Candidate, claimed: float, kind: str, fai
     )
     ours, _ = dual_value(problem, candidate, bound.value)
     return LowerBound(ours, bound.kind, bound.failure, bound.products, candidate, bound.value, bound.rounding)
-
-
-# ---------------------------------------------------------------------------------------------------------- evidence
-
-
-def slope_mark(problem: Problem, slope: Any) -> str:
-    """A fingerprint of a slope, for the random start that is to know nothing of it."""
-    if isinstance(slope, np.ndarray):
-        return fingerprint(slope)
-    if isinstance(slope, Factored):
-        return fingerprint(slope.U, slope.s, slope.V)
-    ones = np.ones((problem.objective.shape[1], 1), problem.dtype)
-    return fingerprint(problem.objective.gradient(slope).matmat(ones))
-
-
-def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
-    """What must be kept so that somebody else can build the same bound; None where it cannot be kept."""
-    if isinstance(candidate.slope, np.ndarray) and believed(problem, candidate):
-        return Evidence("slope", {"y": candidate.slope})
-    image = candidate.slope if candidate.image is None else problem.lifted.seen(candidate.image)
-    if isinstance(image, np.ndarray):
-        return Evidence("image", {"z": image})
-    if isinstance(image, Factored):
-        return Evidence("image", {"U": image.U, "s": image.s, "V": image.V})
-    return None
-
-
-def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Candidate | None:
-    """The candidate that evidence stands for; None unless it has the types and shapes that ``like``, one of X, has."""
-    arrays = evidence.arrays
-    if not all(isinstance(array, np.ndarray) and np.isfinite(array).all() for array in arrays.values()):
-        return None
-    if evidence.kind == "slope" and set(arrays) == {"y"} and _alike(arrays["y"], like.slope):
-        found = Candidate(like.value, arrays["y"], None)
-        return found if believed(problem, like) else None
-    if evidence.kind != "image" or like.image is None:
-        return None
-    image = problem.lifted.seen(like.image)
-    if set(arrays) == {"z"} and _alike(arrays["z"], image):
-        return Candidate.at(problem, arrays["z"])
-    if set(arrays) == {"U", "s", "V"} and isinstance(image, Factored):
-        U, s, V = arrays["U"], arrays["s"], arrays["V"]
-        shapes = (problem.objective.shape[0], s.size), (problem.objective.shape[1], s.size)
-        if s.ndim == 1 and s.dtype == np.float64 and (U.shape, V.shape) == shapes:
-            if U.dtype == V.dtype == np.dtype(problem.dtype):
-                return Candidate.at(problem, problem.objective.measure(U, s, V))
-    return None
-
-
-def _alike(array: Any, like: Any) -> bool:
-    return isinstance(like, np.ndarray) and array.dtype == like.dtype and array.shape == like.shape
-
-
-def nearby(problem: Problem, known: LowerBound, candidate: Candidate, value: float) -> LowerBound | None:
-    """The bound from a slope close to one whose λ_max is bounded: λ_max moves by at most ‖𝒜*‖ times their distance.
-
-    No product is spent. None where the slopes are not arrays, or the objective does not know ‖𝒜‖.
-    """
-    y, x, reach = known.candidate.slope, candidate.slope, getattr(problem.objective, "reach", None)
-    if reach is None or not isinstance(x, np.ndarray) or not _alike(y, x):
-        return None
-    pull = problem.lifted.pull(x)
-    lift = abs(pull.scale) * (0.5 if pull.bipartite else 1.0)
-    top = known.top + (1 + 1e-9) * lift * reach * norm(x - y)
-    reached, blur, _ = claim(problem, candidate, top, known.spread, value)
-    return replace(known, value=reached, candidate=candidate, top=top, blur=blur, products=0.0)

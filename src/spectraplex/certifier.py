@@ -13,15 +13,12 @@ from .certificate import (
     Certificate,
     LowerBound,
     contradicts,
-    evidence_of,
     extent,
-    from_evidence,
     lower_bound,
-    nearby,
     shown,
-    slope_mark,
 )
 from .claim import Evidence
+from .evidence import evidence_of, from_evidence, nearby, slope_mark
 from .fingerprint import data_fingerprint, stream
 from .judged import Judged
 from .problem import Point, Problem

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import EPS
-from .certificate import Candidate, LowerBound, believed, claim, evidence_of, lower_bound
+from .certificate import Candidate, LowerBound, believed, claim, lower_bound
 from .claim import Evidence
 from .domains import NuclearBall, TraceBall, size_of
+from .evidence import evidence_of
 from .factors import Factors, Rectangular, Symmetric
 from .objectives.distance import Factored
 from .penalized import Penalized, infimum, norm_bound, zero_image

@@ -12,13 +12,12 @@ from .certificate import (
     Candidate,
     Certificate,
     contradicts,
-    from_evidence,
     lower_bound,
     shown,
-    slope_mark,
 )
 from .claim import Evidence
 from .domains import size_of
+from .evidence import from_evidence, slope_mark
 from .fingerprint import data_fingerprint, stream
 from .judged import Judged, look
 from .linesearch import NotFinite
