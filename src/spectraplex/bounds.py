@@ -20,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from .arrays import EPS, Array, dagger, random_unit
+from .rounding import size_one
 
 Accuracy = float | Callable[[float], float]
 
@@ -84,7 +85,8 @@ def _proven(operator: Any) -> Bound:
     scale = float(np.max(np.abs(A), initial=0.0))
     if scale == 0.0:
         return Bound(0.0, "proven", 0.0, cost, 0.0)
-    A = A / scale  # entries up to one: no overflow, no underflow, and the margins below are meaningful
+    unit = size_one(scale)  # entries of size one: no overflow, no underflow, and the margins below are meaningful
+    A, scale = A * unit, 1.0 / unit
     A = 0.5 * (A + dagger(A))
     top = float(np.linalg.eigvalsh(A)[-1])
     entries = 4 * EPS * float(np.linalg.norm(A))  # the entries themselves are rounded numbers
@@ -138,7 +140,7 @@ def _probable(
     cost = 0.5 if two else 1.0
     if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
         return Bound(size, "probable", failure, cost, size)
-    factor = 2.0 ** -max(-1000, min(1000, math.frexp(size)[1]))
+    factor = size_one(size)
     blur = factor * _noise(operator)
 
     def judge(diagonal: list[float], off: list[float], chance: float) -> tuple[float, float]:

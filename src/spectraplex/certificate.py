@@ -28,7 +28,7 @@ from .domains import size_of
 from .eigen import leading, upper_bound
 from .objectives.distance import Factored
 from .problem import Point, Problem
-from .rounding import VANISHING, norm, of_image, of_sum
+from .rounding import VANISHING, norm, of_image, of_sum, of_value
 
 __all__ = ["Candidate", "Certificate", "LowerBound", "contradicts", "dual_value", "lower_bound"]
 
@@ -152,7 +152,8 @@ def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, flo
             pairing = float(problem.objective.pair(candidate.slope, inside))
             if conjugate is not None:
                 off = abs(value + conjugate.at(1.0) - pairing)
-                true = off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + VANISHING
+                blur = of_value(problem.objective, value, candidate.slope, 0.0, 1)
+                true = off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + blur
                 conjugate = conjugate if true else None
         candidate._held.extend((conjugate, value, pairing))
     conjugate, value, pairing = candidate._held
@@ -214,7 +215,9 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     if conjugate is not None and c != 1.0:
         pull = slope_norm(candidate.slope)
         weight += abs(1.0 - c) * conjugate.size / pull if pull > 0.0 else 0.0
-    return c * bend * of_image(problem.objective, size, terms) * weight
+    # two slopes are nowhere farther apart than twice the largest there is
+    off = min(bend * of_image(problem.objective, size, terms), 2.0 * getattr(problem.objective, "steepest", math.inf))
+    return c * off * weight
 
 
 def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:

@@ -20,7 +20,7 @@ from .fingerprint import factors_fingerprint, fingerprint
 from .linesearch import NotFinite
 from .problem import Problem
 from .result import Result, load
-from .rounding import of_value
+from .rounding import norm, of_value
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
 
@@ -155,14 +155,14 @@ def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors,
         scale = domain.trace / total
         if abs(scale - 1.0) <= _close(s.size):
             return factors, 0.0
-        outside = abs(1.0 - scale) * float(np.linalg.norm(_small(factors)))
+        outside = abs(1.0 - scale) * norm(_small(factors))
         return Symmetric(factors.vectors, scale * factors.weights), outside
     Q, R = np.linalg.qr(U) if U.shape[1] <= U.shape[0] else (np.eye(U.shape[0], dtype=U.dtype), U)
     values, turn = np.linalg.eigh((R * s) @ dagger(R))
     inside = np.maximum(values, 0.0) if exact or penalty else capped(values, domain.trace)
     if exact and inside.sum() > 0:
         inside = inside * (domain.trace / inside.sum())
-    return Symmetric(Q @ turn, inside), float(np.linalg.norm(values - inside))
+    return Symmetric(Q @ turn, inside), norm(values - inside)
 
 
 def _close(terms: int) -> float:
@@ -198,7 +198,7 @@ def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Fac
     nuclear = float(values.sum())
     if nuclear <= radius * (1 + _close(s.size)):
         return Rectangular(P, values, Q), 0.0
-    return Rectangular(P, values * (radius / nuclear), Q), (1.0 - radius / nuclear) * float(np.linalg.norm(values))
+    return Rectangular(P, values * (radius / nuclear), Q), (1.0 - radius / nuclear) * norm(values)
 
 
 def _orthonormal(factors: Rectangular) -> bool:

@@ -290,7 +290,7 @@ def _auto(problem: Problem, count: int) -> Array:
         pull = lifted.pull(objective.evaluate(zero)[1])
         vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vectors
         alone = objective.along(zero, lifted.measure(vector[:, :1], np.ones(1), vector[:, :1])).minimize(end)
-        start = min(float(alone), 0.5 * end) or 0.5 * end
+        start = min(float(alone), 0.5 * end) or 0.5 * end or end
     return np.geomspace(start, end, count) if count > 1 else np.array([end])
 
 

@@ -155,7 +155,7 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
     if size > 0.0:
         bounds.append(_FAR * size)
     bound = min(each for each in bounds if not math.isnan(each))
-    return rounded_up(min(max(bound, 1e-150), 1e150)) if bound > 0.0 else 1.0  # zero: any size will do
+    return rounded_up(bound) if bound > 0.0 else 1.0  # zero: any size will do
 
 
 def _tenth(top: float) -> float:
@@ -163,6 +163,7 @@ def _tenth(top: float) -> float:
 
 
 def rounded_up(size: float) -> float:
-    """To two digits, so that the bound does not hang on the last bit of a sum."""
+    """To two digits, so that the bound does not hang on the last bit of a sum; of a size that can be squared."""
+    size = min(max(size, 1e-150), 1e150)
     unit = 10.0 ** (math.floor(math.log10(size)) - 1)
     return math.ceil(size / unit + 1e-6) * unit

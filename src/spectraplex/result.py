@@ -118,6 +118,10 @@ def load(folder: str | os.PathLike[str]) -> Result:
         state = {name: number(value) for name, value in document["state"].items()}
         state |= {name.removeprefix("state."): value for name, value in arrays.items() if name.startswith("state.")}
         gap = max(numbers["value"] - numbers["lower_bound"], 0.0)
+        if (numbers["value"], numbers["lower_bound"]) != (certificate.value, certificate.lower_bound):
+            raise ValueError("value and bound are not those of its certificate")
+        if not all(part.dtype.kind in "fc" for part in X.triple()):
+            raise ValueError("the factors are not numbers")
         return Result(
             X=X,
             gap=gap,

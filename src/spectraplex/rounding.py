@@ -12,6 +12,7 @@ bounds are lowered by, and what contradictions are judged against.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,15 @@ def of_sum(count: float) -> float:
 def norm(numbers: Array) -> float:
     """‖numbers‖, without overflow or underflow on the way."""
     top = float(np.max(np.abs(numbers), initial=0.0))
-    if top == 0.0 or not np.isfinite(top):
-        return top
-    if 1e-140 < top < 1e140:
-        return float(np.linalg.norm(numbers))
-    return top * float(np.linalg.norm(numbers / top))
+    if top == 0.0 or not np.isfinite(top) or 1e-140 < top < 1e140:
+        return float(np.linalg.norm(numbers)) if np.isfinite(top) else top
+    unit = size_one(top)
+    return float(np.linalg.norm(numbers * unit)) / unit
+
+
+def size_one(top: float) -> float:
+    """A power of two that makes a positive number of any size one of ordinary size, exactly."""
+    return float(2.0 ** -max(-1000, min(1000, math.frexp(top)[1])))
 
 
 def of_image(objective: Any, size: float, terms: int) -> float:
@@ -57,6 +62,14 @@ def plain(objective: Any, value: float, slope: Any, size: float, terms: int) -> 
     m, n = objective.shape
     if not isinstance(slope, np.ndarray):  # an objective of the user's own, which does not say
         return of_sum(m * n) * abs(value) + m * n * VANISHING
-    blur, bend = of_image(objective, size, terms), getattr(objective, "bend", None)
-    curved = 0.5 * (bend or 0.0) * blur * blur
-    return of_sum(slope.size) * abs(value) + norm(slope) * blur + curved + slope.size * VANISHING
+    return (
+        of_sum(slope.size) * abs(value)
+        + moved(objective, slope, of_image(objective, size, terms))
+        + (slope.size * VANISHING)
+    )
+
+
+def moved(objective: Any, slope: Array, blur: float) -> float:
+    """How far the loss moves when its image does by ``blur``: ‖y‖‖δz‖ + ½β‖δz‖², or L‖δz‖ where no slope exceeds L."""
+    bend, steepest = getattr(objective, "bend", None) or 0.0, getattr(objective, "steepest", math.inf)
+    return float(min(norm(slope) * blur + 0.5 * bend * blur * blur, steepest * blur if blur > 0.0 else 0.0))

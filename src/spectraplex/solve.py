@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -131,7 +132,8 @@ class _Run:
             status = self.stop.spent(0, self.clock, 0.0) if resumed else self._judge()
             while status is None:
                 began = time.perf_counter()
-                status = self._round()
+                with _whole(start if resumed and not self.steps_here else None):
+                    status = self._round()
                 if status is None:
                     self.clock += time.perf_counter() - began
                     status = self._judge()
@@ -189,14 +191,8 @@ class _Run:
         earlier: Result | None = None
         if isinstance(start, Result):
             earlier = start
-            try:
+            with _whole(start):
                 resumed = self._resume(start)
-            except KeyError as missing:
-                raise ValueError(f"solve: start is a damaged result, its state lacks {missing}.") from None
-            except (TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
-                raise ValueError(
-                    f"solve: start is a damaged result ({error}); pass its factors, start=result.X."
-                ) from None
             if resumed:
                 return True
             start = start.X
@@ -386,6 +382,20 @@ class _Run:
             products=self.products,
             state=self._state(point),
         )
+
+
+@contextmanager
+def _whole(start: Any) -> Iterator[None]:
+    """What goes wrong with the state of a result that was damaged is told in a sentence."""
+    try:
+        yield
+    except (NotFinite, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if not isinstance(start, Result) or str(error).startswith("solve: "):
+            raise
+        lacks = f"its state lacks {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"solve: start is a damaged result ({lacks}); pass its factors, start=result.X.") from None
 
 
 def _says_stop(answer: Any) -> bool:

@@ -12,7 +12,7 @@ from ..fingerprint import identity
 from ..linesearch import Curve
 from ..operators import Sparse
 from ..rounding import norm
-from .losses import Conjugate, Huber, Logistic, Loss, Squared
+from .losses import Conjugate, Huber, Logistic, Loss, Squared, steepest
 from .validate import indices, number, numbers, positive_weights, two_dimensions
 
 
@@ -109,6 +109,11 @@ class Completion:
     # ------------------------------------------------------------------------------------------------- constants
 
     reach = 1.0  # ‖𝒜‖: an image holds entries of X
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest norm of a slope."""
+        return steepest(self.loss, self.values.size, self.weights)
 
     def fitted(self, psd: bool) -> float:
         """At least the nuclear norm of a table that fits all observations: they alone, zeros elsewhere."""

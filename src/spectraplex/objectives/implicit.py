@@ -122,6 +122,10 @@ class Implicit:
     def bend(self) -> float:
         return self.inside.bend
 
+    @property
+    def steepest(self) -> float:
+        return self.inside.steepest
+
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """That of the table, its factors as large as [I, F] can make them."""
         return self.inside.rounding(value, slope, size * self.reach / self.inside.reach, terms + self.shape[1])

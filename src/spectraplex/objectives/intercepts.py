@@ -20,8 +20,8 @@ from ..arrays import EPS, Array, Pattern, blend, inner
 from ..fingerprint import identity
 from ..linesearch import Curve, Quadratic, Smoothly
 from ..operators import Sparse
-from ..rounding import VANISHING, norm, of_image, of_sum
-from .losses import Conjugate, Loss, Squared
+from ..rounding import VANISHING, moved, of_image, of_sum
+from .losses import Conjugate, Loss, Squared, steepest
 
 _SLACK = 1e-9  # share of the value that the inner problem may be off by
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
@@ -153,7 +153,12 @@ class Intercepts:
         """That of the loss, of offset and intercepts added to the image, and what the inner problem is left with."""
         blur = of_image(self, size, terms) + 8 * EPS * self._sizes
         summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
-        return summed + norm(slope) * blur + 0.5 * self.bend * blur * blur + 2 * _SLACK * abs(value)
+        return summed + moved(self, slope, blur) + 2 * _SLACK * abs(value)
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest norm of a slope."""
+        return steepest(self.loss, self.values.size, self.weights)
 
     @cached_property
     def _sizes(self) -> float:

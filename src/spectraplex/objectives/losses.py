@@ -5,9 +5,10 @@ Each has its value and slope in one pass, the curve along a line, and its larges
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -17,10 +18,12 @@ from ..rounding import norm
 
 
 class Loss(Protocol):
-    """Σ wᵢ ℓ(zᵢ; bᵢ); ``weights`` is None when all are one."""
+    """Σ wᵢ ℓ(zᵢ; bᵢ); ``weights`` is None when all are one. ``steepest`` is the largest slope there is."""
 
     @property
     def curvature(self) -> float: ...
+    @property
+    def steepest(self) -> float: ...
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]: ...
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve: ...
     def second(self, z: Array, b: Array, weights: Array | None) -> Array: ...
@@ -47,6 +50,7 @@ class Squared:
     """ℓ(z; b) = ½|z − b|²."""
 
     curvature: float = 1.0
+    steepest: ClassVar[float] = math.inf
 
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         return squared(z, b, weights)
@@ -71,6 +75,10 @@ class Huber:
 
     delta: float
     curvature: float = 1.0
+
+    @property
+    def steepest(self) -> float:
+        return self.delta
 
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         residual = z - b
@@ -102,6 +110,7 @@ class Logistic:
     """ℓ(z; b) = log(1 + exp(−b z)) for labels b = ±1: z is the log-odds of +1."""
 
     curvature: float = 0.25
+    steepest: ClassVar[float] = 1.0
 
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         from scipy.special import expit
@@ -144,3 +153,10 @@ def _smoothly(loss: Loss, z: Array, dz: Array, b: Array, weights: Array | None) 
         return value, inner(slope, dz)
 
     return Smoothly(at)
+
+
+def steepest(loss: Loss, count: int, weights: Array | None) -> float:
+    """‖slope‖ at most, wherever it is; infinite for a squared loss."""
+    if not math.isfinite(loss.steepest):
+        return math.inf
+    return loss.steepest * (math.sqrt(count) if weights is None else norm(weights))
