@@ -74,7 +74,8 @@ class Smoothly:
             return limit
         # disp=False: with derivatives at rounding level the last bracket is as good an answer as any
         asked = dict(xtol=1e-14 * limit, rtol=1e-10, maxiter=60, full_output=True, disp=False)
-        size = float(brentq(self._sure, 0.0, limit, **asked)[0])
+        # at size one: Brent's method multiplies derivatives with each other
+        size = float(brentq(lambda size: self._sure(size) / -slope, 0.0, limit, **asked)[0])
         for _ in range(60):
             if self.at(size)[0] <= start:
                 return size

@@ -75,12 +75,15 @@ def descend(
         image = lifted.measure(Y, ones / norm, Y)
     value, slope = lifted.evaluate(image)
     product, scale, spent = _product(problem, slope, Y)
+    power = _power(product)
+    product, scale = product * power, scale / power
     lean = lifted.pair(slope, image) / scale
-    g = _flat(2.0 * scale / norm * (product - lean * Y)).astype(_flat(Y).dtype)
+    g = _flat(2.0 / norm * (product - lean * Y))
     unit = float(np.linalg.norm(g.astype(np.float64)))
-    if unit == 0.0 or not np.isfinite(unit):
+    if unit == 0.0 or not np.isfinite(unit) or not np.isfinite(unit * scale):
         return Descent(_unit(Y), value, 0, spent)
-    g /= unit  # single precision has little room for the units of f
+    g = (g / unit).astype(_flat(Y).dtype)  # single precision has little room for the units of f
+    unit *= scale
     scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
     reach = float(scaling.max())
     sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
@@ -98,6 +101,7 @@ def descend(
             continue
         value, image, slope, norm, share = found
         product, scale, cost = _product(problem, slope, ahead)
+        product, scale = (product, scale) if power == 1.0 else (product * power, scale / power)
         spent += cost
         lean = lifted.pair(slope, image) / scale
         memory.turn(_flat(product), _flat(ahead), lean, 2.0 * scale / (norm * unit), g, share * float(np.sqrt(length)))
@@ -141,6 +145,12 @@ def _product(problem: Problem, slope: Any, Y: Array) -> tuple[Array, float, floa
     operator = problem.lifted.gradient(slope)
     product, scale = operator.unscaled(Y)
     return product, scale, operator.products
+
+
+def _power(product: Array) -> float:
+    """The power of two that brings a product to size one where it is far from it; one elsewhere."""
+    exponent = int(np.frexp(np.abs(product).max(initial=0.0))[1])
+    return 1.0 if abs(exponent) < 60 else 2.0 ** -max(-1000, min(1000, exponent))
 
 
 def _flat(Y: Array) -> Array:
