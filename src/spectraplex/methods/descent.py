@@ -24,6 +24,7 @@ _HISTORY = 6  # pairs kept
 _LEAST = 3  # fewest steps of one descent
 _REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
+_HUGE = 1e290  # a curvature beyond this is no curvature
 _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 
@@ -41,6 +42,10 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
     lifted, objective = block_of(problem), problem.objective
     m, n = objective.shape
+    if (
+        not float(curvature) * m * n * lifted.scale**2 < _HUGE
+    ):  # divided by the square of a step that cancelled to nothing
+        curvature = 0.0
     rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
     cols = np.full(n, curvature * m) if cols is None else cols
     total = max(float(rows.sum()), np.finfo(float).tiny)
