@@ -197,7 +197,79 @@ def test_a_value_that_is_not_finite_is_reported(bad):
             return bad, super().evaluate(z)[1]
 
     assert faults(Endless(A)) == {"finite"}
-    assert faults(sx.Smooth(lambda X: (bad, X), (3, 3))) == {"evaluation"}
+    report = sx.check(sx.Smooth(lambda X: (bad, X), (3, 3)))
+    assert report.skipped == report.trials == 8
+    assert "not finite anywhere it was looked at" in str(report) and "8 of 8 trials were skipped" in str(report)
+
+
+# ------------------------------------------------------------------------------------- functions infinite in places
+
+
+def logdet(X):
+    M = 0.5 * (X + X.conj().T)
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return np.inf, np.full(X.shape, np.nan)
+    return -2 * float(np.sum(np.log(np.abs(np.diag(L))))), -np.linalg.inv(M)
+
+
+def poisson(X):
+    return (float(np.sum(X - 3 * np.log(X))), 1 - 3 / X) if (X > 0).all() else (np.inf, X)
+
+
+def cone(X):
+    """Finite only near seven times the identity."""
+    D = X - 7 * np.eye(*X.shape)
+    room = 1 - np.sum(D * D)
+    return (-np.log(room), 2 * D / room) if room > 0 else (np.nan, X)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("function", "shape", "dtype", "size"),
+    [
+        (logdet, (5, 5), "float64", 1.0),
+        (logdet, (5, 5), "complex128", 100.0),
+        (poisson, (5, 4), "float64", 1.0),
+        (poisson, (5, 5), "float64", 1e-3),
+        (cone, (5, 5), "float64", 35.0),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_a_function_infinite_in_places_is_tested_where_it_is_finite(function, shape, dtype, size, seed):
+    report = sx.check(sx.Smooth(function, shape, dtype=dtype), size=size, seed=seed)
+    assert report, str(report)
+    assert {"linear image", "curve value", "finite differences", "convexity"} < set(report.tested)
+    assert report.moved + report.skipped >= 7 and report.skipped <= 2
+    assert f"{report.moved} of 8 trials were moved to where the function is finite" in str(report)
+
+    def wrong(X):
+        value, gradient = function(X)
+        return value, 1.01 * gradient
+
+    assert "finite differences" in faults(sx.Smooth(wrong, shape, dtype=dtype), size=size, seed=seed)
+
+
+def test_an_objective_that_returns_infinity_itself_is_tested_where_it_is_finite():
+    class Walled(sx.Distance):
+        def evaluate(self, z):
+            value, slope = super().evaluate(z)
+            return (value, slope) if np.abs(z).max() < 0.2 else (np.inf, slope)
+
+    report = sx.check(Walled(A))
+    assert report and report.moved > 0, str(report)
+
+
+def test_a_function_finite_nowhere_near_says_so():
+    report = sx.check(sx.Smooth(cone, (5, 5)), size=1e-3)
+    assert not report
+    assert "not finite anywhere it was looked at" in str(report) and "size=" in str(report)
+
+
+def test_a_function_finite_everywhere_is_not_moved():
+    report = sx.check(quadratic())
+    assert report.moved == report.skipped == 0 and "trials" not in str(report)
 
 
 @pytest.mark.parametrize(

@@ -368,3 +368,49 @@ def test_rough_eigenvectors_lead_to_the_same_optimum(share):
     known = PROBLEMS["ball, logistic"](np.random.default_rng(2))
     result = sx.solve(known.problem, sx.Hybrid(share=share), sx.Stop(max_steps=60))
     assert result.value - known.optimum <= 1e-8 * known.problem.lifted.smoothness
+
+
+# ----------------------------------------------------------------------------------------- functions of one's own
+
+
+def shifted_quadratic(X, A):
+    return 0.5 * float(np.sum((X - A) ** 2)), X - A
+
+
+def root(X, A):
+    value = float(np.sqrt(1 + np.sum((X - A) ** 2)))
+    return value, (X - A) / value
+
+
+def barrier(X, A):
+    """−log det(X + I/10) + ⟨A, X⟩, infinite where X + I/10 is not positive definite."""
+    M = 0.5 * (X + X.T) + 0.1 * np.eye(X.shape[0])
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return np.inf, np.full(X.shape, np.nan)
+    return 30 - 2 * float(np.sum(np.log(np.diag(L)))) + float(np.sum(A * X)), A - np.linalg.inv(M)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+@pytest.mark.parametrize("function", [shifted_quadratic, root, barrier])
+def test_paths_of_ordinary_functions_run_without_warnings(function, cancelled, monkeypatch):
+    """The curvature that an escape met is divided by the square of the escape, which may cancel to nothing."""
+    if cancelled:
+        monkeypatch.setattr("spectraplex.methods.hybrid._mean_curvature", lambda *_: np.float64(7e298))
+    A = dense.normal(np.random.default_rng(0), (6, 6))
+    A = A @ A.T
+    f = sx.Smooth(lambda X: function(X, A), (6, 6))
+    stop = sx.Stop(relative_gap=1e-6, max_steps=100)
+    for path in (
+        sx.path(sx.Problem(f, sx.TraceBall(6, 20.0)), np.geomspace(0.01, 20.0, 5), stop=stop),
+        sx.path(sx.Penalized(f, 0.1, psd=True, bound=100.0), np.geomspace(0.1, 10.0, 4), stop=stop),
+    ):
+        assert path.ended == "" and all(point.gap <= 1e-5 * point.value for point in path)
+
+
+@pytest.mark.parametrize("curvature", [7e298, np.inf, np.nan])
+def test_a_curvature_that_is_none_leaves_the_scaling_finite(curvature):
+    problem = sx.Problem(sx.Smooth(lambda X: (0.0, X), (4, 4)), sx.Spectrahedron(4))
+    scaling = inverse_curvature(problem, factor(problem, 2, 0), 0.5, np.float64(curvature))
+    assert np.isfinite(scaling).all() and scaling.min() > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -347,6 +348,33 @@ def test_interruptions_and_observers_end_a_path_with_what_is_finished():
         assert point.gap <= 1e-3 * point.value
     limited = sx.path(problem, (0.1 * size, size), gap=1e-6, method="cg", stop=sx.Stop(max_steps=1))
     assert "not solved finely enough" in limited.ended
+
+
+def test_max_seconds_is_for_the_whole_path():
+    _, problem, size = distance()
+    for problem_, radii, gap in ((problem, "auto", 1e-12), (problem, np.linspace(0.1, 1.0, 5000) * size, None)):
+        began = time.perf_counter()
+        path = sx.path(problem_, radii, gap=gap, stop=sx.Stop(relative_gap=1e-12, max_seconds=0.3))
+        assert time.perf_counter() - began < 3.0  # a minute and more without the limit; one step may be slow
+        assert "max_seconds (for the whole path) is spent" in path.ended and path.ended in path.table()
+        assert gap is None or all(point.gap <= gap * point.value for point in path)
+    # the first point is begun whatever the limit, and one that was not finished is no reason to go on
+    path = sx.path(problem, [0.1 * size, 0.2 * size], method="cg", stop=sx.Stop(max_seconds=0.0))
+    assert len(path) == 1 and "max_seconds" in path.ended
+    promised = sx.path(problem, (0.1 * size, size), gap=1e-6, method="cg", stop=sx.Stop(max_seconds=0.0))
+    assert len(promised) == 0 and "max_seconds" in promised.ended
+
+
+def test_a_proof_between_two_radii_looks_at_the_clock():
+    A, problem, size = distance()
+    family, asked = Family.of(problem, 1.0), dict(failure=1e-9, rng=np.random.default_rng(0), wanted=1e-9, products=1e3)
+    radii = (0.6 * size, 0.63 * size)
+    ends = [solved(family, radius, sx.NuclearBall(A.shape, radius).project(A), **asked) for radius in radii]
+    whole = cover(Between(*ends), Promise(1e-5, 1e-9))
+    assert whole.whole and len(whole.nodes) > 5
+    looks = []
+    cut = cover(Between(*ends), Promise(1e-5, 1e-9), lambda: len(looks) == 2 or looks.append(0))
+    assert not cut.whole and len(cut.nodes) < len(whole.nodes)
 
 
 def test_objectives_that_cannot_be_end_with_a_sentence():

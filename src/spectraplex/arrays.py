@@ -22,6 +22,7 @@ Array = NDArray[Any]
 #: The largest relative rounding error of one float64 operation, ×2.
 EPS = float(np.finfo(np.float64).eps)
 _CHUNK_ENTRIES = 1 << 14  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
+_LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
 _SHORT = 20_000  # vectors up to this length stay with NumPy
 
 
@@ -49,8 +50,16 @@ def norms(block: Array) -> Array:
     """Euclidean norms of the columns (a short cut past numpy.linalg.norm, which costs more than a small product)."""
     if block.shape[1] == 1:
         column = block[:, 0]
-        return np.array([math.sqrt(np.vdot(column, column).real)])
-    return cast(Array, np.sqrt(np.einsum("ik,ik->k", block.conj(), block).real))
+        squares = np.array([np.vdot(column, column).real])
+    else:
+        squares = np.einsum("ik,ik->k", block.conj(), block).real
+    if squares.size and not (squares.min() > _LOW and squares.max() < np.inf):
+        # the square of a number may leave the range of floating point where the number does not
+        sizes = np.max(np.abs(block), axis=0, initial=0.0)
+        sizes[(sizes == 0.0) | ~np.isfinite(sizes)] = 1.0
+        block = block / sizes
+        return cast(Array, sizes * np.sqrt(np.einsum("ik,ik->k", block.conj(), block).real))
+    return cast(Array, np.sqrt(squares))
 
 
 def orthonormal(block: Array, basis: Array | None = None) -> Array:

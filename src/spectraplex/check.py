@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array, dagger, inner
+from .linesearch import NotFinite
 from .objectives.validate import number
 
+Factors3 = tuple[Array, Array, Array]
+
+_WIDE = 2_000  # a matrix with more rows and columns is not blended with the identity
 _NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", "gradient")
 
 
@@ -19,6 +24,9 @@ class Report:
 
     tested: tuple[str, ...]
     wrong: tuple[str, ...]
+    trials: int = 0
+    moved: int = 0  # trials that were moved to where the function is finite
+    skipped: int = 0  # trials that could not be: they tested nothing
 
     @property
     def ok(self) -> bool:
@@ -29,14 +37,23 @@ class Report:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"All {len(self.tested)} properties hold: {', '.join(self.tested)}."
-        return "\n".join([f"{len(self.wrong)} of {len(self.tested)} properties fail:", *self.wrong])
+            lines = [f"All {len(self.tested)} properties hold: {', '.join(self.tested)}."]
+        else:
+            lines = [f"{len(self.wrong)} of {len(self.tested)} properties fail:", *self.wrong]
+        if self.moved:
+            lines.append(f"{self.moved} of {self.trials} trials were moved to where the function is finite.")
+        if self.skipped:
+            lines.append(f"{self.skipped} of {self.trials} trials were skipped: the function is not finite there.")
+        return "\n".join(lines)
 
 
 def check(
     objective: Any, *, hermitian: bool | None = None, size: float = 1.0, trials: int = 8, seed: int = 0
 ) -> Report:
     """Test an objective on random low-rank matrices and say what is wrong with it.
+
+    A function that is infinite (or NaN) in places, such as −log det X or a likelihood, is tested where it is finite:
+    random matrices are blended with one where it is, such as a multiple of the identity, and the report says how often.
 
     Parameters
     ----------
@@ -63,19 +80,33 @@ def check(
     return _Checker(objective, hermitian, size, np.random.default_rng(seed)).run(trials)
 
 
+def _blend(a: float, X: Factors3, b: float, Y: Factors3) -> Factors3:
+    """The factors of a·X + b·Y."""
+    U, s, V = np.concatenate([X[0], Y[0]], 1), np.concatenate([a * X[1], b * Y[1]]), np.concatenate([X[2], Y[2]], 1)
+    return U, s, V
+
+
 class _Checker:
     def __init__(self, objective: Any, hermitian: bool, size: float, rng: np.random.Generator) -> None:
         self.f, self.hermitian, self.size, self.rng = objective, hermitian, size, rng
         self.wrong: dict[str, str] = {}
         self.tested: dict[str, None] = {}
+        self.moved = self.skipped = 0
 
     def run(self, trials: int) -> Report:
         try:
             for _ in range(trials):
                 self.trial()
+            if self.skipped == trials:
+                self.fail(
+                    "finite",
+                    f"it is not finite anywhere it was looked at: random matrices of nuclear norm {self.size:g}, zero, "
+                    "multiples of the identity and of the matrix of ones; pass size= like the domain's.",
+                )
         except Exception as error:
             self.fail("evaluation", f"it raised {type(error).__name__}: {error}")
-        return Report(tuple(self.tested), tuple(f"{name}: {text}" for name, text in self.wrong.items()))
+        wrong = tuple(f"{name}: {text}" for name, text in self.wrong.items())
+        return Report(tuple(self.tested), wrong, trials, self.moved, self.skipped)
 
     def fail(self, name: str, text: str) -> None:
         self.tested[name] = None
@@ -109,32 +140,73 @@ class _Checker:
             out = out + 1j * self.rng.standard_normal(shape)
         return out
 
+    # ------------------------------------------------------------------------------- where the function is finite
+
+    def finite(self, image: Any) -> bool:
+        try:
+            value, slope = self.f.evaluate(image)
+        except NotFinite:
+            return False
+        return bool(np.isfinite(value)) and (not isinstance(slope, np.ndarray) or bool(np.isfinite(slope).all()))
+
+    def inside(self, X: Factors3) -> Factors3 | None:
+        """X, or the first blend of it with ``home`` where the function is finite."""
+        if self.finite(self.f.measure(*X)):
+            return X
+        if self.home is None:
+            return None
+        blends = (_blend(1.0 - 2.0**-k, self.home, 2.0**-k, X) for k in range(1, 12))
+        return next((blend for blend in blends if self.finite(self.f.measure(*blend))), None)
+
+    @cached_property
+    def home(self) -> Factors3 | None:
+        """A matrix where the function is finite: the first of some plain ones and of many random ones."""
+        m, n = self.f.shape
+        row, column = np.full((m, 1), m**-0.5, self.f.dtype), np.full((n, 1), n**-0.5, self.f.dtype)
+        plain = [(row, np.ones(1), column)]
+        if min(m, n) <= _WIDE:
+            k = min(m, n)
+            one = (np.eye(m, k, dtype=self.f.dtype), np.full(k, 1.0 / k), np.eye(n, k, dtype=self.f.dtype))
+            plain = [one, _blend(0.5, one, 0.5, plain[0]), *plain]
+        sizes = [share * self.size for share in (1.0, 0.1, 0.01, 1e-4, 0.0, 10.0, 100.0, 1e4)]
+        tried = [(U, sign * size * s, V) for U, s, V in plain for size in sizes for sign in (1.0, -1.0)]
+        tried += [self.factors(min(m, n, k)) for k in (1, 2, 4, 8, 16) for _ in range(4)]
+        return next((X for X in tried if self.finite(self.f.measure(*X))), None)
+
     def trial(self) -> None:
         f = self.f
-        X, Y, D = self.factors(), self.factors(), self.factors(signed=True)
+        drawn = self.factors(), self.factors(), self.factors(signed=True)
+        X, Y, D = self.inside(drawn[0]), self.inside(drawn[1]), drawn[2]
+        if X is None or Y is None:
+            self.skipped += 1
+            return
         z, y, dz = f.measure(*X), f.measure(*Y), f.measure(*D)
         value, slope = f.evaluate(z)
-        if not np.isfinite(value):
-            self.fail("finite", f"the value is {value} at a random matrix of nuclear norm {self.size:g}.")
-            return
         G = f.gradient(slope)
 
         def values(image: Any) -> float:
             return float(f.evaluate(image)[0])
 
-        # measure is linear: 𝒜(2X − 3Y) both ways
-        both = (
-            np.concatenate([X[0], Y[0]], 1),
-            np.concatenate([2 * X[1], -3 * Y[1]]),
-            np.concatenate([X[2], Y[2]], 1),
-        )
+        # measure is linear: 𝒜(2X − 3Y) both ways; a mean where that leaves the set where the function is finite
+        a, b = (2.0, -3.0) if self.finite(f.combine(2.0, z, -3.0, y)) else (0.3, 0.7)
+        # a direction along which it stays finite for some way
+        for _ in range(40):
+            if self.finite(f.combine(1.0, z, 1.0, dz)) and self.finite(f.combine(1.0, z, -1.0, dz)):
+                break
+            D = (D[0], 0.5 * D[1], D[2])
+            dz = f.measure(*D)
+        else:
+            self.skipped += 1
+            return
+        self.moved += X is not drawn[0] or Y is not drawn[1] or D is not drawn[2] or a != 2.0
         scale = abs(value) + abs(values(y))
         self.close(
             "linear image",
-            values(f.combine(2.0, z, -3.0, y)),
-            values(f.measure(*both)),
+            values(f.combine(a, z, b, y)),
+            values(f.measure(*_blend(a, X, b, Y))),
             scale,
-            "ℓ(2·𝒜(X) − 3·𝒜(Y)) differs from ℓ(𝒜(2X − 3Y)); measure must be linear and combine must follow it",
+            f"ℓ({a:g}·𝒜(X) + {b:g}·𝒜(Y)) differs from ℓ(𝒜({a:g}X + {b:g}Y)); measure must be linear and combine must "
+            "follow it",
         )
         # the operator multiplies like one matrix on both sides
         P, Q = self.normal((f.shape[0], 2)), self.normal((f.shape[1], 2))

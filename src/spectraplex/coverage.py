@@ -10,6 +10,7 @@ optimal value is concave in λ, so that a chord of lower bounds lies below it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .arrays import EPS
@@ -96,8 +97,8 @@ class Coverage:
         return self.missing is None
 
 
-def cover(between: Between, promise: Promise) -> Coverage:
-    """Prove the promise for all sizes from a to b, or say where it fails."""
+def cover(between: Between, promise: Promise, late: Callable[[], bool] = lambda: False) -> Coverage:
+    """Prove the promise for all sizes from a to b, or say where it fails (or where it was when ``late`` said so)."""
     ends = (Node.at(between, between.a.size), Node.at(between, between.b.size))
     nodes, worst = [ends[0]], 0.0
     todo = [ends]
@@ -110,7 +111,7 @@ def cover(between: Between, promise: Promise) -> Coverage:
         middle = Node.at(between, size)
         share = middle.gap / promise.allowed(middle.value)
         worst = max(worst, share)
-        if share > 1.0 or abs(right.size - left.size) < _FINEST * right.size:
+        if share > 1.0 or abs(right.size - left.size) < _FINEST * right.size or late():
             return Coverage(tuple(nodes), size, worst)
         todo += [(middle, right), (left, middle)]
     return Coverage(tuple(nodes), None, max([worst, *(n.gap / promise.allowed(n.value) for n in nodes[1:-1])]))

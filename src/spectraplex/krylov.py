@@ -216,10 +216,11 @@ class Space:
             if weight is not None and self.shift is not None:
                 part = part + self.shift[0][rows] @ weight
             residual.append(part)
-        size = np.sqrt(sum(norms(part) ** 2 for part in residual))
+        sizes = [norms(part) for part in residual]
+        size = sizes[0] if len(sizes) == 1 else np.hypot(*sizes)
         # |λ − θ| ≤ ‖r‖ always, and ≤ ‖r‖²/gap when the rest of the spectrum is a gap away (Parlett, 11.7).
         gaps = theta[:count] - theta[count] if ahead > count else np.zeros(count)
-        errors = size[:count] ** 2 / np.maximum(np.maximum(gaps, size[:count]), _TINY)
+        errors = size[:count] * (size[:count] / np.maximum(np.maximum(gaps, size[:count]), _TINY))
         return Found(
             values=theta[:count],
             parts=[part[:, :count] for part in parts],

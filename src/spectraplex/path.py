@@ -6,6 +6,7 @@ With ``gap=ε`` the radii choose themselves, so that *every* radius of a range h
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -56,6 +57,7 @@ def path(
     gap : choose the radii so that *every* radius from the smallest to the largest of ``radii`` has an answer
         (``Path.at``) with a certified gap of at most ``gap`` times its value; likewise every λ.
     stop : when each solve ends; by default at a certified relative gap of 10⁻³. With ``gap`` only its limits count.
+        ``max_seconds`` is for the whole path, proofs between the radii included; the first radius is always begun.
     method, seed, observers : as for ``solve``; an observer that returns False ends the path.
     failure : the probability that any bound of the whole path is wrong.
 
@@ -108,6 +110,7 @@ class _Walk:
         self.nodes: list[Node] = []
         self.covered: float | None = None
         self.ended = ""
+        self.until = math.inf if stop.max_seconds is None else time.perf_counter() + stop.max_seconds
 
     def visit(self, sizes: Array) -> Path:
         """The plain form: these sizes, one after the other."""
@@ -166,11 +169,13 @@ class _Walk:
         if not self.fine(b, promise):
             return 0, 1.0
         between = Between(a, b)
-        found = cover(between, promise)
+        found = cover(between, promise, self.late)
         if found.whole:
             self.nodes += found.nodes
             self.covered = b.size
             return 0, found.worst
+        if self.late():
+            return 0, 1.0
         if _distance(a.size, b.size) < 1e-5:
             where = f"{self.family.name} {a.size:.6g}"
             self.ended = f"Stopped at {where}: no solution near it keeps the promise, which is too fine"
@@ -182,17 +187,28 @@ class _Walk:
         right, _ = self.fill(middle, b, promise) if not self.ended else (0, 1.0)
         return 1 + left + right, 1.0
 
+    def late(self) -> bool:
+        """Whether the seconds of the whole path are spent; if so, the path ends."""
+        if not self.ended and time.perf_counter() >= self.until:
+            where = f"{self.family.name} {self.points[-1].size:.6g}"
+            self.ended = f"Stopped at {where}, because max_seconds (for the whole path) is spent"
+        return time.perf_counter() >= self.until
+
     # -------------------------------------------------------------------------------------------------- one point
 
     def solve(self, size: float, before: Solved | None) -> Solved | None:
         """Solve from where the last solution was, certify its own slope for use at other sizes, and keep the point."""
+        if self.points and self.late():
+            return None
         number = len(self.points) + 1
         failure = 0.5 * self.failure / (number * (number + 1))
         start, bound = self._start(size, before)
         problem = self.family.at(size, bound)
         # a seed of its own: a start drawn before, on which the point to start from may hang, certifies nothing new
         seed = self.seed if number == 1 else int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
-        result = solve(problem, self.method, self.stop, self.observers, start, seed, failure=failure)
+        left = self.until - time.perf_counter()
+        stop = self.stop if left == math.inf else replace(self.stop, max_seconds=max(left, 0.0))
+        result = solve(problem, self.method, stop, self.observers, start, seed, failure=failure)
         if result.status is Status.INTERRUPTED:
             self.ended = "Interrupted"
             return None
@@ -237,6 +253,8 @@ class _Walk:
                 slope=None if found.own else found.slope,
             )
         )
+        if result.status is Status.TIME_LIMIT:
+            self.late()
         return found
 
     def _slope(self, size: float, result: Result, failure: float) -> Solved:

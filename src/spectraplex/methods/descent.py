@@ -24,6 +24,7 @@ _HISTORY = 6  # pairs kept
 _LEAST = 3  # fewest steps of one descent
 _REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
+_HUGE = 1e290  # a curvature beyond this is no curvature
 _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 
@@ -41,6 +42,10 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
     lifted, objective = block_of(problem), problem.objective
     m, n = objective.shape
+    if (
+        not float(curvature) * m * n * lifted.scale**2 < _HUGE
+    ):  # divided by the square of a step that cancelled to nothing
+        curvature = 0.0
     rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
     cols = np.full(n, curvature * m) if cols is None else cols
     total = max(float(rows.sum()), np.finfo(float).tiny)
@@ -75,12 +80,15 @@ def descend(
         image = lifted.measure(Y, ones / norm, Y)
     value, slope = lifted.evaluate(image)
     product, scale, spent = _product(problem, slope, Y)
+    power = _power(product)
+    product, scale = product * power, scale / power
     lean = lifted.pair(slope, image) / scale
-    g = _flat(2.0 * scale / norm * (product - lean * Y)).astype(_flat(Y).dtype)
+    g = _flat(2.0 / norm * (product - lean * Y))
     unit = float(np.linalg.norm(g.astype(np.float64)))
-    if unit == 0.0 or not np.isfinite(unit):
+    if unit == 0.0 or not np.isfinite(unit) or not np.isfinite(unit * scale):
         return Descent(_unit(Y), value, 0, spent)
-    g /= unit  # single precision has little room for the units of f
+    g = (g / unit).astype(_flat(Y).dtype)  # single precision has little room for the units of f
+    unit *= scale
     scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
     reach = float(scaling.max())
     sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
@@ -98,6 +106,7 @@ def descend(
             continue
         value, image, slope, norm, share = found
         product, scale, cost = _product(problem, slope, ahead)
+        product, scale = (product, scale) if power == 1.0 else (product * power, scale / power)
         spent += cost
         lean = lifted.pair(slope, image) / scale
         memory.turn(_flat(product), _flat(ahead), lean, 2.0 * scale / (norm * unit), g, share * float(np.sqrt(length)))
@@ -141,6 +150,12 @@ def _product(problem: Problem, slope: Any, Y: Array) -> tuple[Array, float, floa
     operator = problem.lifted.gradient(slope)
     product, scale = operator.unscaled(Y)
     return product, scale, operator.products
+
+
+def _power(product: Array) -> float:
+    """The power of two that brings a product to size one where it is far from it; one elsewhere."""
+    exponent = int(np.frexp(np.abs(product).max(initial=0.0))[1])
+    return 1.0 if abs(exponent) < 60 else 2.0 ** -max(-1000, min(1000, exponent))
 
 
 def _flat(Y: Array) -> Array:

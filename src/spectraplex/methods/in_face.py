@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import EPS, Array, dagger, inner, orthonormal
+from ..arrays import EPS, Array, dagger, inner, norms, orthonormal
 from ..domains import Domain, NuclearBall
 from ..factors import Rectangular, Symmetric
 from ..lift import LiftedObjective
@@ -107,7 +107,7 @@ class InFace:
                 Q, M = P, _taller(M.T, turned).T
                 G = np.concatenate([G, dagger(P) @ times(turned)], axis=1)
                 products += cost * turned.shape[1]
-            steepness = float(np.linalg.norm(G))
+            steepness = float(norms(G.reshape(-1, 1))[0])
             if steepness == 0.0:
                 break
             curvature = max(curvature, steepness / (_FAR * problem.lifted.scale))
@@ -119,7 +119,9 @@ class InFace:
             new = problem.ahead(point, point.atoms, dz, size)
             if size == 0.0 or new.value > point.value:  # at rounding level: there is nothing left to gain here
                 break
-            M, point, curvature = M + size * D, new, curve.curvature(size) / inner(D, D)
+            M, point = M + size * D, new
+            D = D / problem.lifted.scale  # at size one: squares may leave the range of floating point
+            curvature = curve.curvature(size) / problem.lifted.scale / inner(D, D) / problem.lifted.scale
             if not domain.hermitian:
                 P, M, Q, flipped = Q, dagger(M), P, not flipped
         if flipped:
@@ -153,6 +155,8 @@ def _times(gradient: Any, domain: Domain, flipped: bool) -> tuple[Any, float]:
 
 def _turn(P: Array, M: Array, image: Array, inside: Array, turns: int) -> Array:
     """The leading left singular vectors of (image − P·inside)·Mᴴ, by the eigenvectors of its small Gram matrix."""
+    unit, size = (float(np.abs(part).max(initial=0.0)) or 1.0 for part in (image, M))
+    image, inside, M = image / unit, inside / unit, M / size  # at size one: the products below are fourth powers
     outside = dagger(image) @ image - dagger(inside) @ inside
     _, vectors = np.linalg.eigh(M @ outside @ dagger(M))
     return orthonormal(image @ (dagger(M) @ vectors[:, -turns:]), P) if turns else P[:, :0]

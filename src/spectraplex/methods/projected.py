@@ -4,12 +4,17 @@
 
 P the Euclidean projection on the user's own set (with a penalty in place of a set: singular values less λ/β).
 Momentum is dropped when the value would rise, so both are monotone.
+
+Where β is not known it is found by backtracking, and tried smaller at every step: near an edge of the set where f is
+finite the curvature is huge, and away from it small. The momentum takes the change of β into account, which keeps the
+accelerated rate (Scheinberg, Goldfarb & Bai, "Fast first-order methods for composite convex optimization with
+backtracking", 2014).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +28,8 @@ from .partial import project_leading
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
 _TINY = 250_000  # the same for an objective that is sparse
+_SHRINK = 0.8  # share of the last β that is tried first where β is not known
+_HUGE = 1e300  # a β beyond which no step is short enough
 _SMALL = 1000  # up to this dimension a whole decomposition is the quicker one
 
 
@@ -60,21 +67,20 @@ class ProjectedGradient:
         self, problem: Problem, point: Point, memory: PGMemory, rng: np.random.Generator
     ) -> tuple[Point, Any, Step]:
         here = problem.domain.lower(point.atoms).triple()
-        momentum = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * memory.momentum**2)) if self.accelerated else 1.0
-        push = (memory.momentum - 1.0) / momentum
         try:
-            new, beta, products = self._descend(problem, point, here, memory, push, rng)
-            overshot = push > 0.0 and new.value > point.value
+            found = self._descend(problem, point, here, memory, self.accelerated, rng)
+            products, overshot = found.products, found.push > 0.0 and found.point.value > point.value
         except NotFinite:  # the momentum left the set, and f need not be defined there
-            if push == 0.0:
+            if not self.accelerated or memory.momentum == 1.0:
                 raise
-            overshot, products = True, 0.0
+            products, overshot = 0.0, True
         if overshot:  # start the momentum again from here
-            momentum, push = 1.0, 0.0
-            new, beta, again = self._descend(problem, point, here, memory, 0.0, rng)
-            products += again
+            found = self._descend(problem, point, here, replace(memory, momentum=1.0), False, rng)
+            products += found.products
+        new, beta = found.point, found.beta
         moved = point.value - new.value > 4 * EPS * abs(new.value)
-        return new, PGMemory(momentum, beta, *here), Step("project", 1.0 / beta if moved else 0.0, products, np.nan)
+        memory = PGMemory(found.momentum, beta, *here)
+        return new, memory, Step("project", 1.0 / beta if moved else 0.0, products, np.nan)
 
     def _descend(
         self,
@@ -82,41 +88,62 @@ class ProjectedGradient:
         point: Point,
         here: tuple[Array, Array, Array],
         memory: PGMemory,
-        push: float,
+        fast: bool,
         rng: np.random.Generator,
-    ) -> tuple[Point, float, float]:
-        objective, domain = problem.objective, problem.domain
-        lifted = problem.lifted
-        image, value, slope = lifted.seen(point.image), point.value - lifted.charge(point.image), point.slope
-        base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian))]
-        if push > 0.0:
-            before = (memory.U, memory.s, memory.V)
-            base.append((-push, LowRank(*before, hermitian=domain.hermitian)))
-            image = objective.combine(1.0 + push, image, -push, objective.measure(*before))
-            value, slope = objective.evaluate(image)
-            if not np.isfinite(value):
-                raise NotFinite(f"the objective is {value}")
-        G = objective.gradient(slope)
-        beta, known, products = memory.beta, _smoothness(problem) is not None, 0.0
+    ) -> Descended:
+        """The projected step; where β is not known, the first one of β, 2β, 4β, … whose model lies above f."""
+        objective, domain, lifted = problem.objective, problem.domain, problem.lifted
+        known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
+        carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
+        behind = objective.measure(*before) if carried or not known else None
+        met = None if known else _curvature(problem, point, here, before, behind)
+        beta = memory.beta if met is None or met > _SHRINK * memory.beta else _SHRINK * memory.beta
+        best: Descended | None = None
         while True:
+            momentum = _momentum(memory, beta) if fast else 1.0
+            push = (memory.momentum - 1.0) / momentum if carried else 0.0
+            image, value, slope = lifted.seen(point.image), point.value - lifted.charge(point.image), point.slope
+            base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian))]
+            if carried:
+                base.append((-push, LowRank(*before, hermitian=domain.hermitian)))
+                image = objective.combine(1.0 + push, image, -push, behind)
+                value, slope = objective.evaluate(image)
+                if not np.isfinite(value):
+                    raise NotFinite(f"the objective is {value}")
+            G = objective.gradient(slope)
             accuracy = 1e-9 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
-            terms = [*base, (-1.0 / beta, G)]
-            factors, cost = self._project(objective, domain, terms, here, 1.0 / beta, accuracy, rng)
+            factors, cost = self._project(objective, domain, [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng)
             products += cost
             try:
                 new = problem.point(domain.raised(factors))
             except NotFinite:
-                if known or beta > 1e300:
+                if known or beta > _HUGE:
                     raise
-                beta *= 2.0  # too long a step, for all that is known
+                if best is not None:
+                    return replace(best, products=products)
+                beta = _larger(beta, memory.beta)  # too long a step, for all that is known
                 continue
             if known:
-                return new, beta, products
+                return Descended(new, beta, momentum, push, products)
             D, slant = factors.dense() - _dense(base), G.dense()
-            reached = new.value - lifted.charge(new.image)
-            if reached <= value + inner(slant, D) + 0.5 * beta * inner(D, D) + 1e-12 * abs(value) or beta > 1e300:
-                return new, beta, products
-            beta *= 2.0
+            excess = new.value - lifted.charge(new.image) - value - inner(slant, D)
+            bend, blur = 0.5 * inner(D, D), 1e-12 * abs(value)
+            if not (excess <= beta * bend + blur or beta > _HUGE):
+                if best is not None:
+                    return replace(best, products=products)
+                beta = _larger(beta, memory.beta)
+                continue
+            if best is not None and new.value > best.point.value:
+                return replace(best, products=products)
+            if best is None and met is None and bend > 0.0:
+                turn = inner(objective.gradient(new.slope).dense() - slant, D) / (2.0 * bend)
+                if turn < 0.25 * beta:  # the very first β was a guess, and far too large: try one like what was met
+                    best = Descended(new, beta, momentum, push, products)
+                    beta = max(1.5 * turn, 2.0**-100 * beta)
+                    continue
+            if beta * bend <= 100 * blur:  # nothing but rounding was compared: it says nothing against the old β
+                beta = max(beta, memory.beta) if met is not None else beta
+            return Descended(new, beta, momentum, push, products)
 
     def _project(
         self,
@@ -145,6 +172,40 @@ class ProjectedGradient:
         if domain.hermitian:
             matrix = 0.5 * (matrix + dagger(matrix))
         return domain.prox(matrix, step), products + min(m, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Descended:
+    """Where a step came to, with which β and which momentum, and what it took."""
+
+    point: Point
+    beta: float
+    momentum: float
+    push: float
+    products: float
+
+
+def _momentum(memory: PGMemory, beta: float) -> float:
+    """s with s(s − 1)/β = s_old²/β_old, which keeps the rate f − f* = O(β/t²) when β changes both ways."""
+    ratio = beta / memory.beta if memory.momentum > 1.0 else 1.0
+    return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * ratio * memory.momentum**2))
+
+
+def _larger(beta: float, before: float) -> float:
+    """The next β to try after one that was too small: first of all the one of the step before."""
+    return before if beta < before else 2.0 * beta
+
+
+def _curvature(problem: Problem, point: Point, here: Any, before: Any, behind: Any) -> float | None:
+    """The curvature that the last step met: ⟨∇f(X) − ∇f(X_old), X − X_old⟩/‖X − X_old‖²; None where there was none."""
+    objective = problem.objective
+    D = (here[0] * here[1]) @ dagger(here[2]) - (before[0] * before[1]) @ dagger(before[2])
+    square = inner(D, D)
+    if square == 0.0:
+        return None
+    step = objective.combine(1.0, problem.lifted.seen(point.image), -1.0, behind)
+    slope = objective.evaluate(behind)[1]
+    return float(objective.pair(point.slope, step) - objective.pair(slope, step)) / square
 
 
 class TooLarge(Exception):
