@@ -36,6 +36,11 @@ def dagger(a: Array) -> Array:
     return a.conj().T
 
 
+def size_one(top: float) -> float:
+    """A power of two that makes a positive number of any size one of ordinary size, exactly."""
+    return float(2.0 ** -max(-1000, min(1000, math.frexp(top)[1])))
+
+
 def adjoint_times(A: Array, B: Array) -> Array:
     """AᴴB without a conjugated copy of A, which may be large where B is narrow; BLAS is quickest this way round."""
     return dagger(dagger(B) @ A)
@@ -57,8 +62,9 @@ def norms(block: Array) -> Array:
         # the square of a number may leave the range of floating point where the number does not
         sizes = np.max(np.abs(block), axis=0, initial=0.0)
         sizes[(sizes == 0.0) | ~np.isfinite(sizes)] = 1.0
-        block = block / sizes
-        return cast(Array, sizes * np.sqrt(np.einsum("ik,ik->k", block.conj(), block).real))
+        units = np.ldexp(1.0, -np.clip(np.frexp(sizes)[1], -1000, 1000))  # powers of two: exact, and none is subnormal
+        block = block * units
+        return cast(Array, np.sqrt(np.einsum("ik,ik->k", block.conj(), block).real) / units)
     return cast(Array, np.sqrt(squares))
 
 
@@ -71,7 +77,7 @@ def orthonormal(block: Array, basis: Array | None = None) -> Array:
     reference = float(np.max(norms(block), initial=0.0))
     if reference == 0.0 or not math.isfinite(reference):
         return block[:, :0]
-    block = block / reference
+    block = block * size_one(reference)
     against = None if basis is None or basis.shape[1] == 0 else (basis, dagger(basis))
     if against is not None:
         block = block - against[0] @ (against[1] @ block)

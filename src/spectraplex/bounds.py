@@ -19,8 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .arrays import EPS, Array, dagger, random_unit
-from .rounding import size_one
+from .arrays import EPS, Array, dagger, random_unit, size_one
 
 Accuracy = float | Callable[[float], float]
 

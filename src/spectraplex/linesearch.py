@@ -73,7 +73,7 @@ class Smoothly:
         if last <= 0.0:
             return limit
         # disp=False: with derivatives at rounding level the last bracket is as good an answer as any
-        asked = dict(xtol=1e-14 * limit, rtol=1e-10, maxiter=60, full_output=True, disp=False)
+        asked = dict(xtol=max(1e-14 * limit, 1e-322), rtol=1e-10, maxiter=60, full_output=True, disp=False)
         # at size one: Brent's method multiplies derivatives with each other
         size = float(brentq(lambda size: self._sure(size) / -slope, 0.0, limit, **asked)[0])
         if size < 1e-10 * limit and self._sure(1e-8 * limit) > 0.0:  # lost in a range that is far too wide

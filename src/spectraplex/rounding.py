@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import EPS, Array
+from .arrays import EPS, Array, size_one
 
 VANISHING = 2.0**-1070
 
@@ -34,11 +34,6 @@ def norm(numbers: Array) -> float:
         return float(np.linalg.norm(numbers)) if np.isfinite(top) else top
     unit = size_one(top)
     return float(np.linalg.norm(numbers * unit)) / unit
-
-
-def size_one(top: float) -> float:
-    """A power of two that makes a positive number of any size one of ordinary size, exactly."""
-    return float(2.0 ** -max(-1000, min(1000, math.frexp(top)[1])))
 
 
 def of_image(objective: Any, size: float, terms: int) -> float:

@@ -224,5 +224,6 @@ def smooth(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     def half_square(X: np.ndarray) -> tuple[float, np.ndarray]:
         return 0.5 * float(np.sum(np.abs(X - A) ** 2)), X - A
 
-    objective = sx.Smooth(half_square, shape, A.dtype.name, smoothness=pick(rng, None, 1.0))
+    told = {"smoothness": pick(rng, None, 1.0), "lower": pick(rng, None, 0.0, -1.0)}
+    objective = sx.Smooth(half_square, shape, A.dtype.name, **told)
     return case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")

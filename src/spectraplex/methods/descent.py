@@ -82,6 +82,8 @@ def descend(
     product, scale, spent = _product(problem, slope, Y)
     power = _power(product)
     product, scale = product * power, scale / power
+    if scale == 0.0:  # data below what can be multiplied
+        return Descent(_unit(Y), value, 0, spent)
     lean = lifted.pair(slope, image) / scale
     g = _flat(2.0 / norm * (product - lean * Y))
     unit = float(np.linalg.norm(g.astype(np.float64)))

@@ -161,6 +161,11 @@ class Intercepts:
         return steepest(self.loss, self.values.size, self.weights)
 
     @cached_property
+    def _floor(self) -> float:
+        """What rounding of the predictions makes of a value of zero."""
+        return 0.5 * self.bend * (8 * EPS * self._sizes) ** 2
+
+    @cached_property
     def _sizes(self) -> float:
         """About the norm of what is added up: offset, intercepts and observed values."""
         return float(np.sqrt(self.values.size)) * (abs(self.offset) + float(np.abs(self.values).max(initial=0.0)))
@@ -190,7 +195,7 @@ class Intercepts:
             p += rho * b
             q += kappa * c
             slack = 0.5 * (float(p @ p) / rho + float(q @ q) / kappa)
-            if slack <= _SLACK * abs(value):
+            if slack <= max(_SLACK * abs(value), self._floor):
                 break
             if quadratic:  # one step is the answer: exact in the rows, and finer than asked for in the columns
                 db, dc = self._curvature.solve(p, q, _SLACK, value)
