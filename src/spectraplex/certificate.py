@@ -87,7 +87,7 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
     On a set it is −ℓ*(c·y) − c·top. With a penalty c·top ≤ ``allowance`` costs nothing, and more is not allowed.
     """
     conjugate, value, pairing = _dual_facts(problem, candidate)
-    least, penalty = least_value(problem, conjugate), problem.lifted.allowance > 0.0
+    least, penalty = least_value(problem, conjugate), problem.lifted.penalty
     price = 0.0 if penalty else top
     # just below the largest scale, so that rounding does not lead beyond it
     most = (1.0 - 8 * EPS) * problem.lifted.allowance / top if penalty and top > 0.0 else math.inf
@@ -109,7 +109,7 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
 def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> float:
     """What rounding can make of a bound at c·y, where large terms may cancel: each bound is lowered by it."""
     conjugate, value, pairing = _dual_facts(problem, candidate)
-    price = 0.0 if problem.lifted.allowance > 0.0 else 8 * EPS * c * abs(top)
+    price = 0.0 if problem.lifted.penalty else 8 * EPS * c * abs(top)
     if conjugate is None:
         m, n = problem.objective.shape
         least = least_value(problem, None)
@@ -145,12 +145,13 @@ def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, flo
             conjugate = problem.objective.conjugate(candidate.slope)
         if candidate.image is not None:
             inside = lifted.seen(candidate.image)
-            if lifted.allowance > 0.0:  # ℓ itself, not what is left of ℓ + λ‖Z‖ after a subtraction
+            if lifted.penalty:  # ℓ itself, not what is left of ℓ + λ‖Z‖ after a subtraction
                 value = float(problem.objective.evaluate(inside)[0])
             else:
                 value = candidate.value
             pairing = float(problem.objective.pair(candidate.slope, inside))
-            if conjugate is not None:
+            # a value that is itself a minimum, found to some accuracy, proves nothing about a conjugate
+            if conjugate is not None and not getattr(problem.objective, "inexact", False):
                 off = abs(value + conjugate.at(1.0) - pairing)
                 blur = of_value(problem.objective, value, candidate.slope, 0.0, 1)
                 true = off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + blur
@@ -210,7 +211,7 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
         return 0.0
     size, terms = extent(problem, candidate)
     reach, conjugate = getattr(problem.objective, "reach", 1.0), _dual_facts(problem, candidate)[0]
-    radius = size if problem.lifted.allowance > 0.0 else size_of(problem.domain)
+    radius = size if problem.lifted.penalty else size_of(problem.domain)
     weight = reach * (radius + size)
     if conjugate is not None and c != 1.0:
         pull = slope_norm(candidate.slope)
@@ -224,7 +225,7 @@ def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:
     """Σ|sₖ| of the matrix that a candidate is the slope of, and how many terms it has."""
     held = candidate.of_what
     if isinstance(held, Atoms):
-        if problem.lifted.allowance > 0.0:
+        if problem.lifted.penalty:
             return problem.lifted.charge(candidate.image) / problem.domain.lam, len(held)  # type: ignore[union-attr]
         held = problem.domain.lower(held)
     s = held.triple()[1]

@@ -142,7 +142,7 @@ def _of_dense(problem: Problem, X: Array) -> Factors:
 def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors, float]:
     """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
     domain: Any = problem.domain
-    penalty, exact = problem.lifted.allowance > 0.0, isinstance(domain, Spectrahedron)
+    penalty, exact = problem.lifted.penalty, isinstance(domain, Spectrahedron)
     norms = np.linalg.norm(U, axis=0)
     if not s.size or s.min() >= 0:
         kept = (norms > 0) & (s > 0)
@@ -186,7 +186,7 @@ def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Fac
     """Scaled to the radius where the nuclear norm is larger; with a penalty nothing is too large."""
     u, v = np.linalg.norm(U, axis=0), np.linalg.norm(V, axis=0)
     sizes = u * np.abs(s) * v
-    if problem.lifted.allowance > 0.0:
+    if problem.lifted.penalty:
         # what is charged is Σs, so the columns are to be unit, and orthogonal if somebody else's are not
         kept = sizes > 0
         factors = Rectangular(_unit(U[:, kept]), sizes[kept], _unit(V[:, kept]) * np.sign(s[kept]))

@@ -72,7 +72,8 @@ class LiftedObjective:
         """−𝒜*(slope): a bound on its largest eigenvalue, ``top``, is all that ``support`` has to know."""
         return self.gradient(slope, sign=-1.0)
 
-    allowance: ClassVar[float] = 0.0  # what c·top may reach at no cost
+    penalty: ClassVar[bool] = False  # a price in place of a set: c·top may reach ``allowance`` at no cost
+    allowance: ClassVar[float] = 0.0
 
     def support(self, c: float, top: float) -> float:
         """The largest ⟨−c·𝒜*(slope), X⟩ less the charge of X."""

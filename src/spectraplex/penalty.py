@@ -12,7 +12,7 @@ So the gradient is that of the ball plus a rank one, which costs no product. T s
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class PenalizedObjective:
     ball: LiftedObjective
     lam: float
     bound: float
+    penalty: ClassVar[bool] = True
 
     @property
     def objective(self) -> Any:

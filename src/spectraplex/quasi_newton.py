@@ -14,6 +14,7 @@ import numpy as np
 
 from .arrays import Array, in_pieces, pieces_of
 
+_LARGEST = 3e38  # of single precision
 _SHORT = 20_000  # arrays up to this length stay with NumPy, where nobody else has loaded the compiled kernels
 
 
@@ -97,7 +98,7 @@ def forth(
 ) -> tuple[float, float, float]:
     """d = −(factor·r + Σ cᵢSᵢ), ahead = Y + d; returns ⟨d, g⟩, ‖d‖² and ‖ahead‖²."""
     if plain:
-        d[:] = -(factor * r.astype(np.float64) + c @ S[at])
+        d[:] = np.clip(-(factor * r.astype(np.float64) + c @ S[at]), -_LARGEST, _LARGEST)
         ahead[:] = Y + d
         step, there = d.astype(np.float64), ahead.astype(np.float64)
         return float(step @ g), float(step @ step), float(there @ there)

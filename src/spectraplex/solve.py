@@ -248,7 +248,7 @@ class _Run:
 
         With a penalty the plain one is T·(σ₁ − λ), many times what the scaled slope shows: then that is worked out.
         """
-        if self.problem.lifted.allowance == 0.0 or before is None or not math.isfinite(step.estimated_gap):
+        if not self.problem.lifted.penalty or before is None or not math.isfinite(step.estimated_gap):
             return step.estimated_gap
         top = step.estimated_gap - self.problem.lifted.pair(before.slope, before.image)
         return before.value - dual_value(self.problem, Candidate.of(before), top)[0]

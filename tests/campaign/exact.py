@@ -151,14 +151,17 @@ class Logistic:
                 taken = sum(((each / middle - 1).ln() for each in w if each > 2 * middle), Decimal(0))
                 low, high = (middle, high) if taken > tau else (low, middle)
             best = max(self._dual(w, mu) - mu * tau for mu in (low, high))
-            return Fraction(best + constant)
+            return Fraction(max(best, Decimal(0)) + constant)
 
     def twin(self) -> Logistic:
         return replace(self, kind=_TWINS[self.kind])
 
     def error(self, optimum: Fraction) -> Fraction:
-        """The dual is flat at its top: μ is off by 2⁻⁵⁰ of itself at most, the value by the square of that."""
-        return abs(optimum) / 10**25
+        """The dual is flat at its top: μ is off by 2⁻⁵⁰ of itself at most, the value by the square of that.
+
+        Where terms cancel, forty digits are what is left of them.
+        """
+        return abs(optimum) / 10**25 + sum(self.weights, self.lost) / 10**35
 
     def terms(self, size: Rational) -> float:
         return _float(sum(self.weights, self.lost))

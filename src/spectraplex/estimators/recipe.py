@@ -13,7 +13,7 @@ from ..arrays import EPS, Array, inner
 from ..certificate import Certificate
 from ..domains import NuclearBall
 from ..factors import Rectangular
-from ..fingerprint import factors_fingerprint
+from ..judged import look
 from ..methods.hybrid import Hybrid
 from ..objectives.implicit import Implicit
 from ..objectives.intercepts import Intercepts
@@ -141,13 +141,16 @@ def solved(
     X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
     image = objective.measure(*X.triple())
     found = objective.inner(image)
-    bound = result.certificate.lower_bound
+    judged, bound = look(problem, X), result.certificate.lower_bound
     certificate = replace(
         result.certificate,
-        value=found.value,
+        value=judged.value,
         # the same bound for a matrix that is the same but for rounding: a little less, so that it can be verified
-        lower_bound=bound - 1e-9 * abs(found.value) if np.isfinite(bound) else bound,
-        factors=factors_fingerprint(X),
+        lower_bound=bound - 1e-9 * abs(judged.value) if np.isfinite(bound) else bound,
+        feasibility=judged.outside,
+        factors=judged.mark,
+        rounding=judged.rounding,
+        seal="",
     )
     if certify and result.status not in _UNSURE and not _verifiable(certificate):
         # of these very factors, with a random start that had no part in finding them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from math import isfinite
 from typing import Any
 
@@ -49,7 +49,11 @@ class Stored:
             "shape": list(me.shape_),
             "counted": [me.row_labels_.counted, me.column_labels_.counted],
             "kinds": [str(kind) for kind in history["kind"]],
-            "certificate": {name: plain(value) for name, value in asdict(me.certificate_).items()},
+            "certificate": {
+                each.name: plain(getattr(me.certificate_, each.name))
+                for each in fields(me.certificate_)
+                if each.name != "evidence"
+            },
             "feature_names": [str(name) for name in getattr(me, "feature_names_in_", ())],
         }
         return arrays, document
@@ -81,8 +85,8 @@ class Stored:
             columns = _named(arrays, "history.") | {"kind": np.array(document["kinds"], object)}
             rows = zip(*(columns[each.name].tolist() for each in fields(Record)), strict=True)
             model.history_ = Trace([Record(*row) for row in rows])
-            model.certificate_ = Certificate(
-                **{name: restored(value) for name, value in document["certificate"].items()}
+            model.certificate_ = _certificate(
+                {name: restored(value) for name, value in document["certificate"].items()}
             )
             _fit_together(model)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -122,6 +126,13 @@ def _fit_together(model: Any) -> None:
         raise ValueError("the observed values do not fit")
     if not set(model.path_) >= {"radius", "score", "value", "rank", "n_iter"}:
         raise ValueError("the path is not whole")
+
+
+def _certificate(known: dict[str, Any]) -> Certificate:
+    """As it was stored; one from before certificates stated their rounding can only be made anew."""
+    if "seal" not in known:
+        return Certificate("none", 1.0, float(known["value"]), -np.inf, 0.0)
+    return Certificate(**known)
 
 
 def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import EPS, Array, dagger, inner, norms, orthonormal
+from ..arrays import EPS, Array, dagger, inner, norms, orthonormal, size_one
 from ..domains import Domain, NuclearBall
 from ..factors import Rectangular, Symmetric
 from ..lift import LiftedObjective
@@ -155,8 +155,8 @@ def _times(gradient: Any, domain: Domain, flipped: bool) -> tuple[Any, float]:
 
 def _turn(P: Array, M: Array, image: Array, inside: Array, turns: int) -> Array:
     """The leading left singular vectors of (image − P·inside)·Mᴴ, by the eigenvectors of its small Gram matrix."""
-    unit, size = (float(np.abs(part).max(initial=0.0)) or 1.0 for part in (image, M))
-    image, inside, M = image / unit, inside / unit, M / size  # at size one: the products below are fourth powers
+    unit, size = (size_one(float(np.abs(part).max(initial=0.0))) for part in (image, M))
+    image, inside, M = image * unit, inside * unit, M * size  # at size one: the products below are fourth powers
     outside = dagger(image) @ image - dagger(inside) @ inside
     _, vectors = np.linalg.eigh(M @ outside @ dagger(M))
     return orthonormal(image @ (dagger(M) @ vectors[:, -turns:]), P) if turns else P[:, :0]

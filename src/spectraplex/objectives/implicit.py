@@ -68,6 +68,7 @@ class Stacked:
 class Implicit:
     """An ``Intercepts`` objective g of an m × n table, as a function of (m + n) × n matrices; see above."""
 
+    inexact = True  # as the one inside
     single = True
     dtype = "float64"
 

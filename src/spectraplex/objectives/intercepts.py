@@ -56,6 +56,7 @@ class Intercepts:
     scales : (s, t), positive, one per row and one per column, or None.
     """
 
+    inexact = True  # a value is a minimum over the intercepts, found to some accuracy: never less than it should be
     single = True  # factors may come in single precision: every sum is in double
     dtype = "float64"
 
