@@ -5,6 +5,7 @@ A class (distance, completion, …) says how numbers bᵢ become data; ``draw`` 
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -31,6 +32,7 @@ class Case:
     exact: Separable | Logistic | None = None  # knows f* at every radius and every λ
     error: Fraction = Fraction(0)
     portable: bool = True  # the data have the same bits on every machine
+    certifiable: bool = True  # enough is known for a lower bound
 
     @property
     def heaviest(self) -> Fraction:
@@ -224,5 +226,13 @@ def smooth(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     def half_square(X: np.ndarray) -> tuple[float, np.ndarray]:
         return 0.5 * float(np.sum(np.abs(X - A) ** 2)), X - A
 
-    objective = sx.Smooth(half_square, shape, A.dtype.name, smoothness=pick(rng, None, 1.0))
-    return case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")
+    told: dict[str, Any] = {"smoothness": pick(rng, None, 1.0)}
+    known = inspect.signature(sx.Smooth).parameters
+    if "lower" in known and rng.integers(2):
+        told["lower"] = 0.0
+    if "parts" in known and rng.integers(2):
+        told["parts"] = (A,)
+    objective = sx.Smooth(half_square, shape, A.dtype.name, **told)
+    case = case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")
+    # with a price and no conjugate, a bound needs to know how small the function can get
+    return replace(case, certifiable="lower" in told or kind not in ("penalty", "trace penalty"))

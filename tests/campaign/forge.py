@@ -34,13 +34,26 @@ def forged(case: Any, certificate: sx.Certificate, rounding: float) -> Iterator[
         "data": ["", "0" * 64],
         "factors": ["", "0" * 64],
         "rounding": [1e6 * rounding + 0.01 * abs(value) + 1e-280, -1.0, math.nan],
+        "seal": ["0" * 64],
     }
     for each in fields(certificate):
-        for other in changed.get(each.name, [None]):
+        for other in changed.get(each.name, [_altered(getattr(certificate, each.name))]):
+            fake = replace(certificate, **{each.name: other})
             true = each.name == "lower_bound" and math.isfinite(other) and Fraction(other) <= case.optimum
             true |= each.name == "dual" and other == "slope"
             true |= each.name == "kind" and other == "proven"  # a stronger claim, and it may be provable
-            yield each.name, replace(certificate, **{each.name: other}), true
+            true |= each.name == "evidence"  # whatever proves the bound will do
+            if fake != certificate:
+                yield each.name, fake, true
+            if hasattr(certificate, "seal") and each.name not in ("seal", "version"):
+                # a forger makes a new seal; then "none" claims less, and a failure that is proven anew is no lie
+                true |= (each.name, other) in (("kind", "none"), ("failure", 1e-300))
+                yield f"{each.name}, sealed anew", replace(fake, seal=""), true
+
+
+def _altered(value: Any) -> Any:
+    """For a field that this page does not know: something else of its kind."""
+    return f"{value}x" if isinstance(value, str) else value + 1.0 if isinstance(value, float) else None
 
 
 def forgeries(report: Any, case: Any, result: sx.Result) -> None:
@@ -52,7 +65,7 @@ def forgeries(report: Any, case: Any, result: sx.Result) -> None:
     document = json.loads(certificate.to_json())
     for name in document:
         changed = {
-            "spectraplex certificate": [2, "1", None],
+            "spectraplex certificate": [document["spectraplex certificate"] + 1, "1", None],
             "version": ["999.0", None],
             "gap": [(certificate.gap + 1.0 + abs(certificate.value)).hex(), None],
         }
