@@ -16,8 +16,11 @@ from campaign.classes import CLASSES, make
 from campaign.elsewhere import SETTINGS, elsewhere
 from campaign.exact import KINDS, Logistic, Separable, turned
 from campaign.runner import Plan, reproduction
+from spectraplex import bounds, domains, krylov
 from spectraplex import certificate as room
+from spectraplex.arrays import random_unit
 from spectraplex.bounds import upper_bound
+from spectraplex.domains import simplex
 
 BLOCK = 50
 QUICK = list(Plan(seed=0, problems=12 * BLOCK).jobs())
@@ -145,3 +148,31 @@ def test_a_bound_from_a_ritz_value_is_noticed(monkeypatch):
 def words(report):
     """Misses that say that a bound is false, or that it was withdrawn."""
     return [word for word, _ in report.misses if "false bound" in word or "INCONSISTENT" in word]
+
+
+def test_what_a_random_start_was_tells_nothing_about_the_next(monkeypatch):
+    """Hide an eigenvector from every random vector of one run: another run, of the same seed, must still see it."""
+    d, drawn = 430, []
+
+    def seen(dimension, dtype, rng):
+        drawn.append(random_unit(dimension, dtype, rng))
+        return drawn[-1]
+
+    for module in (bounds, krylov, domains):
+        monkeypatch.setattr(module, "random_unit", seen)
+    A = np.diag(np.linspace(-1.0, 1.0, d))
+    stop = sx.Stop(max_steps=2)
+    sx.solve(sx.Problem(sx.Distance(A), sx.Spectrahedron(d)), "cg", stop)
+    assert drawn
+    hidden = np.random.default_rng(1).standard_normal((d, 4))
+    Q = np.linalg.qr(np.stack([x for x in drawn if x.size == d], axis=1))[0]
+    for _ in range(2):
+        hidden -= Q @ (Q.T @ hidden)
+    u = np.linalg.qr(hidden)[0]
+    rest = np.eye(d) - u @ u.T
+    B = rest @ A @ rest + 1.5 * u @ u.T
+    B = (B + B.T) / 2
+    values = np.linalg.eigvalsh(B)
+    best = 0.5 * np.sum((simplex(values, 1.0) - values) ** 2)
+    result = sx.solve(sx.Problem(sx.Distance(B), sx.Spectrahedron(d)), "cg", stop)
+    assert result.lower_bound <= best * (1 + 1e-9)

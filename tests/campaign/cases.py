@@ -138,7 +138,7 @@ def spectral(rng: Rng, kind: str, shape: tuple[int, int]) -> tuple[np.ndarray, n
     b, flavour = draw(rng, min(shape), whole=True)
     P, p = turned(rng, m, complex_)
     Q, q = (P, p) if kind not in ("ball", "penalty") else turned(rng, n, complex_)
-    A = (P[:, : b.size] * b) @ Q[:, : b.size].conj().T
+    A = (P[:, : b.size] * b) @ Q[:, : b.size].conj().T + 0.0  # kernels differ in the sign of a zero
     return A, p * q * b, f"{flavour}{', complex' if complex_ else ''}"
 
 
@@ -210,7 +210,7 @@ def sensing(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     b = [Fraction(t) / f for t, f in zip(targets.tolist(), factors, strict=True)]
     weights = [f * f for f in factors]
     size, word = sized(rng, kind, np.array([float(x) for x in b]), [float(w) for w in weights])
-    A = np.stack([g * np.outer(P[:, i], Q[:, i].conj()) for i, g in enumerate(gains)])
+    A = np.stack([g * np.outer(P[:, i], Q[:, i].conj()) for i, g in enumerate(gains)]) + 0.0
     given: Any = A if storage == "stack" else [sp.coo_array(each) for each in A] if storage == "sparse" else P.T[:count]
     objective = sx.Sensing(given, targets)
     return case_of(rng, Separable.of(kind, b, weights), objective, size, f"{flavour}, {word}, {storage}")
