@@ -131,8 +131,8 @@ def attack(name: str, seed: int, thorough: bool = False, spool: Path | None = No
             case = make(name, seed)
             report.words = case.words
             {"path": walked, "certify": certified}.get(name, answered)(report, rng, case, Share(thorough, spool))
-    except TooSlow:
-        report.miss("too slow", f"more than {LIMIT:g} seconds")
+    except TooSlow as slow:
+        report.miss("too slow", f"more than {LIMIT:g} seconds ({_place(slow)})")
     except Exception as error:
         report.miss(f"{type(error).__name__} for an honest problem", f"{error} ({_place(error)})")
     report.seconds = time.process_time() - began

@@ -168,11 +168,14 @@ class Logistic:
     @staticmethod
     def _dual(w: list[Decimal], mu: Decimal) -> Decimal:
         total = Decimal(0)
-        for each in w:
-            if mu == 0:
-                continue
+        for each in w if mu else ():
             u = mu / each
-            total += each * (-(u * u.ln()) - (1 - u) * (1 - u).ln()) if 2 * u < 1 else each * Decimal(2).ln()
+            if 2 * u >= 1:
+                total += each * Decimal(2).ln()
+                continue
+            # −(1 − u) ln(1 − u), by its series where 1 − u would round to one
+            rest = -(1 - u) * (1 - u).ln() if u > Decimal("1e-10") else u - u**2 / 2 - u**3 / 6 - u**4 / 12
+            total += each * (rest - u * u.ln())
         return total
 
 
