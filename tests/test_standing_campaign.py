@@ -16,8 +16,11 @@ from campaign.classes import CLASSES, make
 from campaign.elsewhere import SETTINGS, elsewhere
 from campaign.exact import KINDS, Logistic, Separable, turned
 from campaign.runner import Plan, reproduction
+from spectraplex import bounds, domains, krylov
 from spectraplex import certificate as room
+from spectraplex.arrays import random_unit
 from spectraplex.bounds import upper_bound
+from spectraplex.domains import simplex
 
 BLOCK = 50
 QUICK = list(Plan(seed=0, problems=12 * BLOCK).jobs())
@@ -145,3 +148,35 @@ def test_a_bound_from_a_ritz_value_is_noticed(monkeypatch):
 def words(report):
     """Misses that say that a bound is false, or that it was withdrawn."""
     return [word for word, _ in report.misses if "false bound" in word or "INCONSISTENT" in word]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_random_start_was_tells_nothing_about_the_next(seed, monkeypatch):
+    """Hide an eigenvector from every random vector of one run: another run, of the same seed, must still see it.
+
+    With streams that hang on the seed alone, one of these eight runs proves a falsehood.
+    """
+    d, drawn = 430, []
+
+    def seen(dimension, dtype, rng):
+        drawn.append(random_unit(dimension, dtype, rng))
+        return drawn[-1]
+
+    for module in (bounds, krylov, domains):
+        monkeypatch.setattr(module, "random_unit", seen)
+    rng = np.random.default_rng(seed)
+    A = np.diag(np.concatenate([[1.5], rng.uniform(-1.0, -0.5, d - 1)]))  # the projection is its first unit vector
+    stop = sx.Stop(max_steps=2)
+    sx.solve(sx.Problem(sx.Distance(A), sx.Spectrahedron(d)), "cg", stop, seed=seed)
+    known = np.linalg.qr(np.stack([np.eye(d)[0], *(x for x in drawn if x.size == d)], axis=1))[0]
+    u = rng.standard_normal(d)
+    for _ in range(3):
+        u -= known @ (known.T @ u)
+    u /= np.linalg.norm(u)
+    rest = np.eye(d) - np.outer(u, u)
+    B = rest @ A @ rest + 0.7 * np.outer(u, u)  # 0.7 is above 1.5 − 1: the hidden direction belongs to the projection
+    B = (B + B.T) / 2
+    values = np.linalg.eigvalsh(B)
+    best = 0.5 * np.sum((simplex(values, 1.0) - values) ** 2)
+    result = sx.solve(sx.Problem(sx.Distance(B), sx.Spectrahedron(d)), "cg", stop, seed=seed)
+    assert result.lower_bound <= best * (1 + 1e-9)

@@ -5,6 +5,7 @@ A class (distance, completion, …) says how numbers bᵢ become data; ``draw`` 
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -31,6 +32,7 @@ class Case:
     exact: Separable | Logistic | None = None  # knows f* at every radius and every λ
     error: Fraction = Fraction(0)
     portable: bool = True  # the data have the same bits on every machine
+    certifiable: bool = True  # enough is known for a lower bound
 
     @property
     def heaviest(self) -> Fraction:
@@ -136,7 +138,7 @@ def spectral(rng: Rng, kind: str, shape: tuple[int, int]) -> tuple[np.ndarray, n
     b, flavour = draw(rng, min(shape), whole=True)
     P, p = turned(rng, m, complex_)
     Q, q = (P, p) if kind not in ("ball", "penalty") else turned(rng, n, complex_)
-    A = (P[:, : b.size] * b) @ Q[:, : b.size].conj().T
+    A = (P[:, : b.size] * b) @ Q[:, : b.size].conj().T + 0.0  # kernels differ in the sign of a zero
     return A, p * q * b, f"{flavour}{', complex' if complex_ else ''}"
 
 
@@ -208,7 +210,7 @@ def sensing(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     b = [Fraction(t) / f for t, f in zip(targets.tolist(), factors, strict=True)]
     weights = [f * f for f in factors]
     size, word = sized(rng, kind, np.array([float(x) for x in b]), [float(w) for w in weights])
-    A = np.stack([g * np.outer(P[:, i], Q[:, i].conj()) for i, g in enumerate(gains)])
+    A = np.stack([g * np.outer(P[:, i], Q[:, i].conj()) for i, g in enumerate(gains)]) + 0.0
     given: Any = A if storage == "stack" else [sp.coo_array(each) for each in A] if storage == "sparse" else P.T[:count]
     objective = sx.Sensing(given, targets)
     return case_of(rng, Separable.of(kind, b, weights), objective, size, f"{flavour}, {word}, {storage}")
@@ -224,6 +226,13 @@ def smooth(rng: Rng, kinds: tuple[str, ...] = KINDS) -> Case:
     def half_square(X: np.ndarray) -> tuple[float, np.ndarray]:
         return 0.5 * float(np.sum(np.abs(X - A) ** 2)), X - A
 
-    told = {"smoothness": pick(rng, None, 1.0), "lower": pick(rng, None, 0.0, -1.0)}
+    told: dict[str, Any] = {"smoothness": pick(rng, None, 1.0)}
+    known = inspect.signature(sx.Smooth).parameters
+    if "lower" in known and rng.integers(2):
+        told["lower"] = 0.0
+    if "parts" in known and rng.integers(2):
+        told["parts"] = (A,)
     objective = sx.Smooth(half_square, shape, A.dtype.name, **told)
-    return case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")
+    case = case_of(rng, Separable.of(kind, b.tolist()), objective, size, f"{flavour}, {word}")
+    # with a price and no conjugate, a bound needs to know how small the function can get
+    return replace(case, certifiable="lower" in told or kind not in ("penalty", "trace penalty"))

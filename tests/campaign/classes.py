@@ -98,7 +98,9 @@ def intercepts(rng: Rng, implicit: bool = False, kinds: tuple[str, ...] = ("ball
     where = (np.tile(rows, times), np.tile(cols, times), np.tile(b, times))
     objective: Any = Intercepts(*where, shape, loss, **told)
     words = f"{flavour}, {word}, {loss!r}, ridges {ridges}, offset {offset!r}"
-    return case_of(rng, exact, Implicit(objective, strength) if implicit else objective, size, words)
+    case = case_of(rng, exact, Implicit(objective, strength) if implicit else objective, size, words)
+    whole = sum(float(x) * min(abs(y) + abs(offset), 1e150) ** 2 for x, y in zip(w, b.tolist(), strict=True))
+    return replace(case, terms=max(case.terms, whole))  # what is observed and the offset may cancel
 
 
 def backwards(rng: Rng) -> Case:

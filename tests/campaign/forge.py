@@ -34,17 +34,26 @@ def forged(case: Any, certificate: sx.Certificate, rounding: float) -> Iterator[
         "data": ["", "0" * 64],
         "factors": ["", "0" * 64],
         "rounding": [1e6 * rounding + 0.01 * abs(value) + 1e-280, -1.0, math.nan],
-        "version": ["999.0", ""],
-        "seal": ["0" * 64, "x"],
-        "evidence": [] if certificate.dual == "slope" else [None],  # the result keeps it, too
+        "seal": ["0" * 64],
     }
     for each in fields(certificate):
-        for other in changed.get(each.name, [None]):
+        for other in changed.get(each.name, [_altered(getattr(certificate, each.name))]):
+            fake = replace(certificate, **{each.name: other})
             true = each.name == "lower_bound" and math.isfinite(other) and Fraction(other) <= case.optimum
             true |= each.name == "dual" and other == "slope"
-            true |= each.name == "evidence"
             true |= each.name == "kind" and other == "proven"  # a stronger claim, and it may be provable
-            yield each.name, replace(certificate, **{each.name: other}), true
+            true |= each.name == "evidence"  # whatever proves the bound will do
+            if fake != certificate:
+                yield each.name, fake, true
+            if hasattr(certificate, "seal") and each.name not in ("seal", "version"):
+                # a forger makes a new seal; then "none" claims less, and a failure that is proven anew is no lie
+                true |= (each.name, other) in (("kind", "none"), ("failure", 1e-300))
+                yield f"{each.name}, sealed anew", replace(fake, seal=""), true
+
+
+def _altered(value: Any) -> Any:
+    """For a field that this page does not know: something else of its kind."""
+    return f"{value}x" if isinstance(value, str) else value + 1.0 if isinstance(value, float) else None
 
 
 def forgeries(report: Any, case: Any, result: sx.Result) -> None:
@@ -52,19 +61,15 @@ def forgeries(report: Any, case: Any, result: sx.Result) -> None:
     certificate, problem = result.certificate, case.problem
     rounding = float(getattr(certificate, "rounding", 1e-12 * min(case.terms, 1e300)))
     for name, fake, true in forged(case, certificate, rounding):
-        if fake == certificate and name != "evidence":  # no change at all
-            continue
         refused(report, f"forged {name}", lambda fake=fake: sx.verify(fake, problem, result), true, fake)
     document = json.loads(certificate.to_json())
     for name in document:
         changed = {
-            "spectraplex certificate": [1, 3, "2", None],
+            "spectraplex certificate": [document["spectraplex certificate"] + 1, "1", None],
             "version": ["999.0", None],
             "gap": [(certificate.gap + 1.0 + abs(certificate.value)).hex(), None],
         }
         for other in changed.get(name, [None, [], "x"]):
-            if other == document[name]:
-                continue
             text = json.dumps(document | {name: other})
             refused(report, f"forged JSON {name}", lambda text=text: sx.verify(text, problem, result), False, other)
         text = json.dumps({key: value for key, value in document.items() if key != name})
