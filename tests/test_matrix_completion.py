@@ -415,3 +415,45 @@ def test_movielens_with_nothing_set(movielens_100k):
     error = np.sqrt(np.mean((model.predict(np.column_stack([test.rows, test.cols])) - test.values) ** 2))
     assert error < 0.9205  # the mean over all five splits is a hundredth less; printed by python -m benchmarks ratings
     assert model.certificate_.gap <= 0.02 * model.certificate_.value
+
+
+# --------------------------------------------------------------------------------- what tolerance, status and gap say
+
+
+def ten_ratings(seed, labels=False):
+    rng = np.random.default_rng(seed)
+    pairs = np.stack(np.divmod(rng.choice(20, 10, replace=False), 5), axis=1)
+    return pairs, rng.integers(0, 2, 10) * 1.0 if labels else rng.integers(1, 6, 10) * 1.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("settings", [{}, {"intercepts": False}, {"implicit": 0.5}], ids=str)
+@pytest.mark.parametrize("loss", ["squared", "huber", "logistic"])
+@pytest.mark.parametrize("radius", ["auto", 5.0, 1000.0])
+def test_status_gap_and_tolerance_agree(loss, radius, settings):
+    for seed, tolerance in ((0, 0.02), (1, 1e-6)):
+        pairs, values = ten_ratings(seed, loss == "logistic")
+        model = MatrixCompletion(radius, loss=loss, tolerance=tolerance, **settings).fit(pairs, values)
+        gap, value = model.certificate_.gap, model.certificate_.value
+        assert (model.status_ == "GAP") == (gap <= model.allowed_gap_ + 1e-8 * value) or model.status_ == "FLOOR"
+        assert model.allowed_gap_ >= tolerance * value
+        assert model.certificate_.lower_bound >= 0.0  # no loss is negative
+        assert len(str(model.certificate_)) < 150
+
+
+def test_a_perfect_fit_says_beside_what_its_gap_is_small():
+    pairs, values = ten_ratings(0)
+    model = MatrixCompletion(20.0).fit(pairs, values)
+    assert model.status_ == "GAP" and model.certificate_.value < 1e-3
+    assert model.certificate_.gap > model.tolerance * model.certificate_.value  # not beside the value itself
+    alone = MatrixCompletion(1e-9).fit(pairs, values).certificate_.value
+    assert model.allowed_gap_ == pytest.approx(model.tolerance * 1e-3 * alone, rel=1e-6)
+
+
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_one_class_only_is_fitted_and_certified(label):
+    pairs, _ = ten_ratings(3)
+    for settings in ({"radius": 1000.0}, {"radius": 1000.0, "intercepts": False}, {"radius": 5.0}):
+        model = MatrixCompletion(loss="logistic", **settings).fit(pairs, np.full(10, label))
+        assert np.all(np.abs(model.predict(pairs) - label) < 0.2)
+        assert model.certificate_.lower_bound >= 0.0 and len(str(model.certificate_)) < 150

@@ -11,6 +11,7 @@ import numpy as np
 from ..certificate import Certificate
 from ..estimators import MatrixCompletion, serving
 from ..estimators.labels import Labels
+from ..estimators.recipe import default_stop
 from ..judge import certify as certified
 from ..judge import verify as verified
 from ..problem import Problem
@@ -27,7 +28,9 @@ def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bo
     problem = problem_of_file(stored, file, asked, quiet)
     certificate = certified(problem, (model.U_, model.s_, model.V_))
     limit = float(model.tolerance) if gap is None else gap
-    holds = certificate.gap <= max(limit * abs(certificate.value), 1e-12)
+    # as a fit ends: where everything is fitted, no gap is small beside the value
+    allowed = default_stop(problem.objective, limit, 1).wanted(certificate.value) if gap is None else 0.0
+    holds = certificate.gap <= max(limit * abs(certificate.value), allowed, 1e-12)
     if as_json:
         put_json(json.loads(certificate.to_json()) | {"words": str(certificate), "limit": limit, "holds": holds})
     else:

@@ -66,7 +66,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
         since people choose what they rate; nothing is to be had where entries are missing by chance.
     clip : keep predictions within the range of the observed values.
-    tolerance : the fit ends at a certified gap of this share of its value. Predictions do not gain from less.
+    tolerance : the fit ends at a certified gap of this share of its value, or of a thousandth of the value without a
+        low-rank part where that is larger: where everything is fitted, values go to zero and no gap is small beside
+        them. ``allowed_gap_`` is that gap. Predictions do not gain from less.
     validation : the share of observations that ``radius="auto"`` keeps aside while it chooses.
     max_iter : most steps of the solver for the final fit.
     random_state : decides which observations are kept aside, and the random starts of certificates.
@@ -77,7 +79,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     path_ : the walk over radii: arrays "radius", "score" (held-out; root mean square error for the squared loss),
         "value", "rank", "n_iter"; empty when the radius was given.
     certificate_, history_, n_iter_ : what is certified of the fit, its trace, and its number of steps.
-    status_ : why the solve ended, a name of ``spectraplex.Status``; "GAP" is as it should be.
+    status_ : why the solve ended, a name of ``spectraplex.Status``; "GAP" is as it should be: certificate_.gap is at
+        most allowed_gap_.
+    allowed_gap_ : the largest certified gap that ``tolerance`` allows this fit.
     rank_ : rank of the low-rank part.
     row_labels_, column_labels_ : ``Labels``; ``.values`` are the labels themselves, in the order of the arrays below.
     offset_, row_intercepts_, column_intercepts_ : the intercepts.
@@ -239,7 +243,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             ended = _ENDS.get(found.status, found.status.value.rstrip("."))
             warnings.warn(
                 f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
-                f"{self.n_iter_} steps; {ended}.",
+                f"{self.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -325,6 +329,15 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         rows = self.row_labels_.codes(first, OWNER, "row labels")
         cols = self.column_labels_.codes(second, OWNER, "column labels")
         return serving.problem(self, rows, cols, y, weights)
+
+    @property
+    def allowed_gap_(self) -> float:
+        """``tolerance`` times the value, or times a thousandth of the value without a low-rank part if that is more."""
+        check_is_fitted(self, "U_")
+        seen: Observations = self.observations_
+        problem = serving.problem(self, seen.rows, seen.cols, seen.values, seen.weights)
+        stop = default_stop(problem.objective, float(self.tolerance), int(self.max_iter))
+        return stop.wanted(float(self.certificate_.value))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -30,6 +30,7 @@ _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns
 _WIDEST = 64  # and never with more than this;
 _ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
 _UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
+_BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
 
 
@@ -132,7 +133,7 @@ def solved(
 ) -> Solution:
     """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition.
 
-    What is certified can be verified from the factors alone.
+    What is certified can be verified from the factors alone, and ``status`` is about that.
     """
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
@@ -141,12 +142,29 @@ def solved(
     X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
     image = objective.measure(*X.triple())
     found = objective.inner(image)
+    certificate = _certified(problem, result, X, certify)
+    status, small = result.status, certificate.gap <= stop.wanted(certificate.value) + _BLUR * abs(certificate.value)
+    if certify and status is Status.GAP and not small:
+        status = Status.FLOOR  # an earlier slope proved it; rounding keeps the factors' own from proving as much
+    if certify and status in (Status.STALLED, Status.STEP_LIMIT) and small:
+        status = Status.GAP  # the last certificate is the tightest
+    total = float(X.s.sum())
+    multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
+    steps = sum(record.kind != "start" for record in result.trace)
+    profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
+    return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, status, result.trace, steps)
+
+
+def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) -> Certificate:
+    """A certificate of these very factors, with the value that they have."""
     judged, bound = look(problem, X), result.certificate.lower_bound
+    # the same bound for a matrix that is the same but for rounding: a little less, so that it can be verified; no loss
+    # here is ever negative, and no ridge
+    lowered = max(bound - 1e-9 * abs(judged.value), 0.0) if np.isfinite(bound) else bound
     certificate = replace(
         result.certificate,
         value=judged.value,
-        # the same bound for a matrix that is the same but for rounding: a little less, so that it can be verified
-        lower_bound=bound - 1e-9 * abs(judged.value) if np.isfinite(bound) else bound,
+        lower_bound=lowered,
         feasibility=judged.outside,
         factors=judged.mark,
         rounding=judged.rounding,
@@ -155,11 +173,7 @@ def solved(
     if certify and result.status not in _UNSURE and not _verifiable(certificate):
         # of these very factors, with a random start that had no part in finding them
         certificate = judge.certify(problem, X, seed=int(certificate.factors[:15], 16))
-    total = float(X.s.sum())
-    multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
-    steps = sum(record.kind != "start" for record in result.trace)
-    profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
-    return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, result.status, result.trace, steps)
+    return certificate
 
 
 def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
@@ -190,7 +204,11 @@ def as_rectangular(result: Result) -> Rectangular:
 
 
 def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
-    """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts."""
+    """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts.
+
+    Where a model fits everything its value goes to zero, and no gap is small beside that. Below the rounding of the
+    values themselves nothing is asked for.
+    """
     zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
     return Stop(
         relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, EPS * _squares(objective)), max_steps=max_iter
