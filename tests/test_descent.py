@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import dense
 import spectraplex as sx
 from problems import PROBLEMS
+from spectraplex.fingerprint import stream
 from spectraplex.methods.descent import descend, inverse_curvature
 from spectraplex.methods.partial import project_leading
 from spectraplex.operators import Dense
@@ -335,26 +336,20 @@ def test_what_a_user_does_with_an_array_afterwards_is_no_matter():
         assert objective.evaluate(objective.measure(*X))[0] == before
 
 
-def test_a_run_from_given_factors_draws_its_own_random_starts():
+def test_a_run_from_given_factors_draws_its_own_random_starts(monkeypatch):
     problem = completion(0)
     first = sx.solve(problem, stop=sx.Stop(max_steps=2), seed=3)
     drawn = []
 
-    class Watched(sx.certifier.Certifier):
-        def certify(self, *arguments, **named):
-            drawn.append(self.rng.bit_generator.state["state"]["state"])
-            return super().certify(*arguments, **named)
+    def watched(*arguments):
+        rng = stream(*arguments)
+        drawn.append(rng.bit_generator.state["state"]["state"])
+        return rng
 
-    import sys
-
-    module = sys.modules["spectraplex.solve"]
-    original, module.Certifier = module.Certifier, Watched
-    try:
-        for start in (None, first.X, first.X):
-            sx.solve(problem, stop=sx.Stop(max_steps=1), start=start, seed=3)
-    finally:
-        module.Certifier = original
-    assert drawn[0] != drawn[1] == drawn[2]
+    monkeypatch.setattr(sx.certifier, "stream", watched)
+    for start in (None, first.X, first.X):
+        sx.solve(problem, stop=sx.Stop(max_steps=1), start=start, seed=3)
+    assert len(drawn) == 3 and drawn[0] != drawn[1] == drawn[2]
 
 
 @pytest.mark.parametrize("wrong", [dict(block=0), dict(block=2.0), dict(block=True), dict(share=0), dict(share=1.0)])
@@ -400,7 +395,7 @@ def test_paths_of_ordinary_functions_run_without_warnings(function, cancelled, m
         monkeypatch.setattr("spectraplex.methods.hybrid._mean_curvature", lambda *_: np.float64(7e298))
     A = dense.normal(np.random.default_rng(0), (6, 6))
     A = A @ A.T
-    f = sx.Smooth(lambda X: function(X, A), (6, 6))
+    f = sx.Smooth(lambda X: function(X, A), (6, 6), lower=0.0)
     stop = sx.Stop(relative_gap=1e-6, max_steps=100)
     for path in (
         sx.path(sx.Problem(f, sx.TraceBall(6, 20.0)), np.geomspace(0.01, 20.0, 5), stop=stop),

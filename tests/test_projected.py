@@ -59,7 +59,7 @@ def test_steps_grow_again_where_the_curvature_falls():
     problem, _ = likelihood(6, 40, 5000, 1, 2)
     sizes = sx.solve(problem, "apgd", sx.Stop(max_steps=100)).trace.as_dict()["size"]
     least = int(np.argmin(np.where(sizes > 0, sizes, np.inf)))
-    assert sizes[least:].max() > 50 * sizes[least]
+    assert sizes[least:].max() > 4 * sizes[least]  # a β that is never lowered would let no step be longer than before
 
 
 @pytest.mark.parametrize("beta", [1e-9, 1e-3, 1.0, 1e3, 1e9])

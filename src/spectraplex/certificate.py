@@ -145,7 +145,9 @@ def _dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, flo
             conjugate = problem.objective.conjugate(candidate.slope)
         if candidate.image is not None:
             inside = lifted.seen(candidate.image)
-            if lifted.penalty:  # ℓ itself, not what is left of ℓ + λ‖Z‖ after a subtraction
+            if isinstance(inside, Factored):  # what was carried along with the factors has drifted
+                inside = problem.objective.measure(inside.U, inside.s, inside.V)
+            if lifted.penalty or isinstance(inside, Factored):  # ℓ itself, not what a subtraction leaves of ℓ + λ‖Z‖
                 value = float(problem.objective.evaluate(inside)[0])
             else:
                 value = candidate.value
@@ -198,7 +200,9 @@ def claim(
     moved = _elsewhere(problem, candidate, c)
     least = least_value(problem, _dual_facts(problem, candidate)[0])
     lowered = reached - slack - moved - _BELOW * max(value - reached, 0.0)
-    return max(lowered, least), 2.0 * slack + moved + 3.0 * c * spread, c
+    if lowered <= least:
+        return least, 0.0, 0.0
+    return lowered, 2.0 * slack + moved + 3.0 * c * spread, c
 
 
 def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
@@ -214,7 +218,8 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     radius = size if problem.lifted.penalty else size_of(problem.domain)
     weight = reach * (radius + size)
     if conjugate is not None and c != 1.0:
-        pull = slope_norm(candidate.slope)
+        factored = not isinstance(candidate.slope, np.ndarray) and conjugate.quadratic is not None
+        pull = math.sqrt(conjugate.quadratic[1]) if factored else norm(candidate.slope)
         weight += abs(1.0 - c) * conjugate.size / pull if pull > 0.0 else 0.0
     # two slopes are nowhere farther apart than twice the largest there is
     off = min(bend * of_image(problem.objective, size, terms), 2.0 * getattr(problem.objective, "steepest", math.inf))
@@ -226,16 +231,10 @@ def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:
     held = candidate.of_what
     if isinstance(held, Atoms):
         if problem.lifted.penalty:
-            return problem.lifted.charge(candidate.image) / problem.domain.lam, len(held)  # type: ignore[union-attr]
+            return max(problem.lifted.charge(candidate.image) / problem.domain.lam, 0.0), len(held)  # type: ignore[union-attr]
         held = problem.domain.lower(held)
     s = held.triple()[1]
     return float(np.abs(s).sum()), int(s.size)
-
-
-def slope_norm(slope: Any) -> float:
-    if isinstance(slope, np.ndarray):
-        return norm(slope)
-    return math.sqrt(slope.square) if isinstance(slope, Factored) else 0.0
 
 
 def lower_bound(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import EPS
+from .atoms import Atoms
 from .certificate import (
     Candidate,
     Certificate,
@@ -97,6 +98,10 @@ class Certifier:
         self.confront(own)
         return found.products
 
+    def floor(self, point: Point) -> float:
+        """What rounding makes of the gap at a point: in its value, and in the best bound."""
+        return self.rounding(point) + (0.0 if self.found is None else self.found.blur)
+
     def rounding(self, point: Point) -> float:
         """Of the value of a point."""
         return self._rounding(Candidate.of(point))
@@ -108,9 +113,15 @@ class Certifier:
 
     def confront(self, own: Candidate) -> bool:
         """Whether the bound lies above a value that was seen; it is then withdrawn, and nothing counts as certified."""
-        if self.bound > own.value and contradicts(self.problem, self.bound, own.value, self._rounding(own)):
-            self.contradicted, self.found = True, None
+        if self.bound > own.value and self._contradicts(own):
+            if isinstance(own.of_what, Atoms):  # an image that was carried along has drifted: measured afresh?
+                own = Candidate.of(self.problem.point(own.of_what))
+            if self._contradicts(own):
+                self.contradicted, self.found = True, None
         return self.contradicted
+
+    def _contradicts(self, own: Candidate) -> bool:
+        return contradicts(self.problem, self.bound, own.value, self._rounding(own))
 
     def settle(self, judged: Judged, most: float, wanted: float) -> float:
         """Where the slope of X cannot be compared with that of the bound, look for a bound from it; returns products.

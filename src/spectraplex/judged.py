@@ -20,7 +20,7 @@ from .fingerprint import factors_fingerprint, fingerprint
 from .linesearch import NotFinite
 from .problem import Problem
 from .result import Result, load
-from .rounding import VANISHING, norm, of_value
+from .rounding import norm, of_value
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
 
@@ -113,7 +113,7 @@ def _inside(problem: Problem, X: Any) -> tuple[Factors, float, str]:
             "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
         )
     inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
-    if not outside <= max(_SLIGHTLY * size_of(problem.domain), 16 * VANISHING):
+    if not outside <= max(_SLIGHTLY * size_of(problem.domain), 2.0**-1074):
         raise ValueError(
             f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
             "project it first."

@@ -283,6 +283,9 @@ class _Run:
             return Status.INCONSISTENT
         value, floor = self.best.value, 2.0 * self.certifier.blur + 4 * EPS * abs(self.best.value)
         verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), floor)
+        if verdict is Status.FLOOR:  # the rounding of an earlier value may have been larger
+            floor = 2.0 * self.certifier.floor(self.best) + 4 * EPS * abs(value)
+            verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), floor)
         if verdict is Status.GAP:  # of the matrix that is returned, not only of the atoms it is kept as
             judged = self._look()
             wanted = self.stop.wanted(judged.value)

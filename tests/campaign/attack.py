@@ -203,6 +203,8 @@ def solved(report: Report, rng: np.random.Generator, case: Case, method: str) ->
         return None
     bracket(report, case, result.certificate)
     known, off = getattr(result.certificate, "rounding", 0.0), min(1e-10 * size_of(case.problem.domain), 1e150)
+    if getattr(case.problem.objective, "sparse", None) is not None:  # ½‖X‖² − ⟨A, X⟩ + ½‖A‖² for X of any size
+        off = min(1e-6 * size_of(case.problem.domain), 1e150)
     if known > 1e-7 * (case.terms + abs(result.value)) + float(min(case.heaviest, 10**6)) * off**2 + 1e-290:
         report.miss("useless rounding", f"{known!r} for a value {result.value!r} of terms {case.terms!r}")
     if result.certificate.kind == "none":

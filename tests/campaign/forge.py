@@ -60,7 +60,10 @@ def forgeries(report: Any, case: Any, result: sx.Result) -> None:
     """None of them may pass."""
     certificate, problem = result.certificate, case.problem
     rounding = float(getattr(certificate, "rounding", 1e-12 * min(case.terms, 1e300)))
-    for name, fake, true in forged(case, certificate, rounding):
+    fakes = list(forged(case, certificate, rounding))
+    if problem.domain.dimension > 100:  # each takes a proof of its own
+        fakes = [fakes[int(i)] for i in np.random.default_rng(report.seed).permutation(len(fakes))[:8]]
+    for name, fake, true in fakes:
         refused(report, f"forged {name}", lambda fake=fake: sx.verify(fake, problem, result), true, fake)
     document = json.loads(certificate.to_json())
     for name in document:

@@ -42,9 +42,7 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
     lifted, objective = block_of(problem), problem.objective
     m, n = objective.shape
-    if (
-        not float(curvature) * m * n * lifted.scale**2 < _HUGE
-    ):  # divided by the square of a step that cancelled to nothing
+    if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
         curvature = 0.0
     rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
     cols = np.full(n, curvature * m) if cols is None else cols
@@ -55,7 +53,8 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     bend[lifted.right] += np.outer(cols, (rows / total) @ squares[lifted.left])
     bend *= lifted.scale**2
     floor = max(multiplier, _FLOOR * float(bend.max()))
-    return np.asarray(0.5 / (bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)))  # a loss may be linear
+    whole = bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear
+    return np.asarray(0.5 / np.maximum(whole, 1e-290))
 
 
 def block_of(problem: Problem) -> LiftedObjective:

@@ -110,7 +110,7 @@ class InFace:
             steepness = float(norms(G.reshape(-1, 1))[0])
             if steepness == 0.0:
                 break
-            curvature = max(curvature, steepness / (_FAR * problem.lifted.scale))
+            curvature = max(curvature, steepness / (_FAR * problem.lifted.scale), 1e-290 * max(1.0, steepness))
             D = _copy(domain, M.shape).project(M - G / curvature).dense() - M
             sides = (Q, P @ D) if flipped else (P @ D, Q)
             dz = objective.measure(sides[0], np.ones(Q.shape[1]), sides[1])

@@ -43,6 +43,10 @@ class PGMemory:
     s: Array
     V: Array
 
+    def __post_init__(self) -> None:
+        if not (self.beta > 0.0 and self.momentum >= 1.0):
+            raise ValueError(f"a step constant of {self.beta!r} and a momentum of {self.momentum!r} are none")
+
 
 @dataclass(frozen=True)
 class ProjectedGradient:
