@@ -133,7 +133,7 @@ def _of_dense(problem: Problem, X: Array) -> Factors:
         U, s, Vh = np.linalg.svd(X, full_matrices=False)
         return Rectangular(U, s, dagger(Vh))
     skew = float(np.max(np.abs(X - dagger(X)), initial=0.0))
-    if skew > _SLIGHTLY * size_of(problem.domain):
+    if skew > max(_SLIGHTLY * size_of(problem.domain), 2.0**-1074):
         raise ValueError(f"certify: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
     values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
     return Symmetric(vectors, values)

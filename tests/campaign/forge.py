@@ -29,7 +29,7 @@ def forged(case: Any, certificate: sx.Certificate, rounding: float) -> Iterator[
         "failure": [1e-300 if certificate.kind == "probable" else 1e-9, -1.0, math.nan],
         "value": [value * (1 + 1e-6), value * (1 - 1e-6), math.nan] if abs(value) * 1e-6 > noise else [math.nan],
         "lower_bound": [low + 0.5 * (value - low), best + noise, value + noise, math.nan, math.inf],
-        "feasibility": [0.01 * size, -0.01 * size, math.nan],
+        "feasibility": [0.01 * size + 1e-320, -0.01 * size - 1e-320, math.nan],
         "dual": ["not kept", "0" * 64] + (["slope"] if certificate.dual != "slope" else []),
         "data": ["", "0" * 64],
         "factors": ["", "0" * 64],
