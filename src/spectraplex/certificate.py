@@ -262,8 +262,9 @@ def lower_bound(
             spent += rough.products
             estimates.append(dual_value(problem, candidate, rough.value)[0])
         best = int(np.argmax(estimates))
-        enough_alone = value - estimates[0] <= max(0.8 * wanted, 1.1 * (value - estimates[best]))
-        chosen = candidates[0] if enough_alone else candidates[best]
+        own, least = value - estimates[0], value - estimates[best]
+        alone = own <= 0.8 * wanted if least <= wanted else own <= 1.1 * least
+        chosen = candidates[0] if alone else candidates[best]
 
     def enough(ritz: float) -> float:
         reached, c = dual_value(problem, chosen, ritz)
