@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, dagger
 from ..lift import LiftedObjective
 from ..linesearch import NotFinite
 from ..problem import Problem
@@ -30,12 +30,16 @@ _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where a descent ended: the factor (‖Y‖_F = 1), and what it took."""
+    """Where a descent ended: the factor (‖Y‖_F = 1), its YᴴAY with A = ⟨∇f, X⟩ − ∇f, and what it took.
+
+    A column along an eigenvector of A with a positive eigenvalue ought to weigh more.
+    """
 
     Y: Array
     value: float
     steps: int
     products: float
+    pull: Array
 
 
 def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: float) -> Array:
@@ -63,31 +67,34 @@ def block_of(problem: Problem) -> LiftedObjective:
 
 
 def descend(
-    problem: Problem, Y: Array, image: Any, curvature: float, *, most: int, fading: float, single: bool = False
+    problem: Problem,
+    Y: Array,
+    image: Any,
+    curvature: float,
+    *,
+    most: int,
+    fading: float,
+    single: bool = False,
+    near: tuple[float, float] = (0.0, np.inf),
 ) -> Descent:
     """Descend from Y until ``most`` steps are done or the last ones bring less than a share ``fading`` of the mean.
 
-    ``curvature`` is what ``inverse_curvature`` asks for. ``single`` stores Y in single precision; the values are those
-    of the rounded Y, exact to double.
+    ``curvature`` is what ``inverse_curvature`` asks for. ``single`` stores Y in single precision, if that leaves its
+    value as ``near`` as asked to a number; the values are those of the rounded Y, exact to double.
     """
-    lifted = problem.lifted
-    kind = {"f": (np.float32, np.float64), "c": (np.complex64, np.complex128)}[Y.dtype.kind][not single]
-    Y = np.array(Y, dtype=kind, order="C")  # a copy: this memory is written to
-    ahead, ones = np.empty_like(Y), np.ones(Y.shape[1])
-    norm = _square(Y)
-    if single or image is None:
-        image = lifted.measure(Y, ones / norm, Y)
-    value, slope = lifted.evaluate(image)
+    lifted, ones = problem.lifted, np.ones(Y.shape[1])
+    Y, image, value, slope = _stored(problem, Y, image, near if single else None)
+    ahead, norm = np.empty_like(Y), _square(Y)
     product, scale, spent = _product(problem, slope, Y)
     power = _power(product)
     product, scale = product * power, scale / power
     if scale == 0.0:  # data below what can be multiplied
-        return Descent(_unit(Y), value, 0, spent)
+        return Descent(_unit(Y), value, 0, spent, np.zeros((Y.shape[1], Y.shape[1])))
     lean = lifted.pair(slope, image) / scale
     g = _flat(2.0 / norm * (product - lean * Y))
     unit = float(np.linalg.norm(g.astype(np.float64)))
     if unit == 0.0 or not np.isfinite(unit) or not np.isfinite(unit * scale):
-        return Descent(_unit(Y), value, 0, spent)
+        return Descent(_unit(Y), value, 0, spent, _pull(Y, product, lean, scale / norm))
     g = (g / unit).astype(_flat(Y).dtype)  # single precision has little room for the units of f
     unit *= scale
     scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
@@ -121,7 +128,22 @@ def descend(
             break
         if values[-2] - value <= 1e-15 * abs(value):
             break
-    return Descent(_unit(Y), value, len(values) - 1, spent)
+    return Descent(_unit(Y), value, len(values) - 1, spent, _pull(Y, product, lean, scale / norm))
+
+
+def _stored(problem: Problem, Y: Array, image: Any, near: tuple[float, float] | None) -> tuple[Array, Any, float, Any]:
+    """A copy of Y to write to, in single precision where that does no harm, with its image, value and slope."""
+    lifted, ones = problem.lifted, np.ones(Y.shape[1])
+    if near is not None:
+        rounded: Array = np.array(Y, dtype={"f": np.float32, "c": np.complex64}[Y.dtype.kind], order="C")
+        there = lifted.measure(rounded, ones / _square(rounded), rounded)
+        value, slope = lifted.evaluate(there)
+        if abs(value - near[0]) <= near[1]:
+            return rounded, there, value, slope
+    Y = np.array(Y, order="C")
+    if image is None:
+        image = lifted.measure(Y, ones / _square(Y), Y)
+    return (Y, image, *lifted.evaluate(image))
 
 
 def _search(
@@ -157,6 +179,12 @@ def _power(product: Array) -> float:
     """The power of two that brings a product to size one where it is far from it; one elsewhere."""
     exponent = int(np.frexp(np.abs(product).max(initial=0.0))[1])
     return 1.0 if abs(exponent) < 60 else 2.0 ** -max(-1000, min(1000, exponent))
+
+
+def _pull(Y: Array, product: Array, lean: float, factor: float) -> Array:
+    """Yᴴ(⟨∇f, X⟩ − ∇f)Y for Y made unit."""
+    wide = Y.astype(np.complex128 if Y.dtype.kind == "c" else np.float64)
+    return np.asarray(factor * (dagger(wide) @ (lean * wide - product)))
 
 
 def _flat(Y: Array) -> Array:

@@ -1,9 +1,10 @@
 """Hybrid: local descent on a factor, escapes along blocks of leading eigenvectors, compression.
 
     Write X = YYᴴ with ‖Y‖_F = 1. Repeat:
+    shed      columns of Y that are dying, if that costs nothing                                       (columns.py)
     escape    V ← leading eigenvectors of −∇f(X) that beat ⟨−∇f, X⟩;  X ← X + η (Σ wⱼ vⱼvⱼᴴ − X), exact line search
     descend   scaled limited-memory quasi-Newton on f(YYᴴ/‖Y‖²)                                        (descent.py)
-    compress  to the eigendecomposition of X; weights at rounding level dropped, dying ones if that costs nothing
+    compress  to the eigendecomposition of X; Frank-Wolfe steps inside the span of Y                    (columns.py)
 
 The escape is a Frank-Wolfe step with line search towards a point that gives the leading eigenvector
 at least half of its weight, so it promises at least half of what Frank-Wolfe's own step does, and everything else only
@@ -28,14 +29,16 @@ from ..atoms import Atoms
 from ..eigen import leading
 from ..linesearch import NotFinite
 from ..problem import Point, Problem, Step
+from .columns import compress, shed
 from .descent import block_of, descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
-_GROWING, _POLISHING = (8, 0.1), (60, 0.01)  # most steps of a descent, and the share of its mean gain that ends it
-_DROPPED = 1e-11  # weights up to here are not worth a column
-_DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs next to nothing
+_GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
+_LONGEST = 120  # most steps of a descent after many that were cut short
+_WORTH = 1e-3  # weights are balanced where the excess is above this share of the gap before the step
 _SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
+_BLUR = 0.01  # and while it changes the value by less than this share of what a step gains
 _WELL = 3.0  # largest condition number of a loss that projections solve in a few steps
 _LARGE = 6  # a dense matrix whose rank is above its size over this is left to projections
 _TRIAL = 5  # projections before their progress is compared with that of the last descent
@@ -44,12 +47,14 @@ _PROJECTED = ProjectedGradient(accelerated=True, partial=True)
 
 @dataclass(frozen=True, eq=False)
 class HybridMemory:
-    """What an escape needs; then the mode ("factor", "project", or "settled": no projections any more), what the last
-    descent and the last projections gained, how many there were, from which value, and what they remember."""
+    """What an escape needs, how many steps a descent may take; then the mode ("factor", "project", or "settled": no
+    projections any more), what the last descent and the last projections gained, how many there were, from which value,
+    and what they remember."""
 
     block: int
     guess: Array
     curvature: float
+    patience: int
     mode: str
     gain: float
     projected: float
@@ -92,7 +97,7 @@ class Hybrid:
             guess, step = point.atoms.vector(0), Step("start", 0.0, 0.0, np.inf)
         none = (np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
         memory = HybridMemory(
-            max(2, self.block), guess[:, None], 0.0, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
+            max(2, self.block), guess[:, None], 0.0, _GROWING[0], mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
         )
         return point, memory, step
 
@@ -109,18 +114,27 @@ class Hybrid:
                 pass
             memory = replace(memory, mode="settled")
         before, start = point, point.value
-        point, memory, step = self._escape(problem, point, memory, rng)
+        point, memory, step = self._escape(problem, shed(problem, point, memory.gain), memory, rng)
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
-        most, fading = _GROWING if more else _POLISHING  # no polishing while the right columns are still missing
-        Y = point.atoms.factor()
-        here = base(problem, point)
-        single = getattr(problem.objective, "single", False) and step.estimated_gap > _SINGLE * (
-            abs(here) + step.estimated_gap
+        most, fading = _GROWING if more else _POLISHING  # little polishing while the right columns are still missing
+        most, Y = max(most, memory.patience), point.atoms.factor()
+        found = descend(
+            problem,
+            Y,
+            point.image,
+            memory.curvature,
+            most=most,
+            fading=fading,
+            single=_single(problem, point, step.estimated_gap),
+            near=(point.value, _BLUR * max(memory.gain, start - point.value)),
         )
-        found = descend(problem, Y, point.image, memory.curvature, most=most, fading=fading, single=single)
-        new = _compress(problem, found.Y, start)
-        if not new.value <= point.value:  # rounding level: keep what is best, and no more columns than it needs
-            new = min((_compress(problem, Y, start), point, before), key=lambda each: each.value)
+        new = compress(problem, found.Y, start, found.pull, _WORTH * step.estimated_gap)
+        if not new.value <= min(point.value, start):  # rounding level: keep what is best, and no more than it needs
+            new = min((compress(problem, Y, start), point, before), key=lambda each: each.value)
+        if len(new.atoms) > 1.07 * len(before.atoms):
+            memory = replace(memory, patience=_GROWING[0])
+        elif found.steps == most:  # cut short though no columns were missing: what it had learned is lost each time
+            memory = replace(memory, patience=min(2 * most, _LONGEST))
         gain, mode = start - new.value, memory.mode
         large = len(new.atoms) > min(problem.domain.shape) / _LARGE and _projects(problem)
         if mode == "factor" and large and gain < memory.projected:
@@ -191,6 +205,12 @@ class Hybrid:
         return problem.ahead(point, atoms, dz, size), memory, Step("hybrid", size, descent.products, gap)
 
 
+def _single(problem: Problem, point: Point, gap: float) -> bool:
+    """Whether factors may be kept in single precision: where every sum is in double, and far from the optimum."""
+    rough = gap > _SINGLE * (abs(base(problem, point)) + gap)
+    return bool(getattr(problem.objective, "single", False)) and rough
+
+
 def _projects(problem: Problem) -> bool:
     """Dense problems whose smoothness is at hand: without it projections have to try for it, and descents do not."""
     objective = problem.objective
@@ -208,21 +228,3 @@ def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend
     left, right = vectors[lifted.left], vectors[lifted.right]
     square = float((signed @ ((dagger(left) @ left) * (dagger(right) @ right).conj()) @ signed).real)
     return bend / max(lifted.scale**2 * square, np.finfo(float).tiny)
-
-
-def _compress(problem: Problem, Y: Array, start: float) -> Point:
-    """X = YYᴴ with orthogonal columns, measured afresh: never any drift.
-
-    Rotating Y by the eigenvectors of YᴴY loses nothing, however small a weight is. Columns that fade are dropped if
-    the value stays below ``start`` by nearly as much as with them.
-    """
-    _, turn = np.linalg.eigh(dagger(Y) @ Y)
-    Y = Y @ turn[:, ::-1]
-    weights = np.einsum("ik,ik->k", Y.conj(), Y).real
-    kept = weights > _DROPPED * weights.max()
-    whole = problem.point(Atoms.of(Y[:, kept], weights[kept]))
-    some = weights > _DYING * weights.mean()
-    if some.sum() == kept.sum():
-        return whole
-    part = problem.point(Atoms.of(Y[:, some], weights[some]))
-    return part if part.value <= whole.value + 0.01 * (start - whole.value) else whole

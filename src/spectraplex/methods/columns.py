@@ -1,0 +1,89 @@
+"""The columns of a factor Y with X = YYᴴ: which are worth keeping, and what they ought to weigh.
+
+f changes by second order when a light column goes, the gap by first order. So a column that is dying goes at the
+*beginning* of a step, where a descent follows that makes good for it; at the end only what changes nothing goes.
+
+f(YYᴴ) is quartic in the length of a column, so in a descent a light one grows (or dies) by a factor of only
+1 + excess/λ a step, where λ is the multiplier of the trace constraint and the excess is vᴴ(⟨∇f, X⟩ − ∇f)v for the unit
+vector v of the column; the same holds for every other v inside the span of the columns. The leading ones there, which
+the gap hangs on, take Frank-Wolfe steps: a line search along vvᴴ − X is as convex as f, costs no product, since the
+descent knows Yᴴ∇fY at its end, and adds no column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array, dagger
+from ..atoms import Atoms
+from ..linesearch import NotFinite
+from ..problem import Point, Problem
+
+_GONE = 1e-11  # weights up to here times the largest are not worth a column
+_DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs next to nothing
+_COST = 0.01  # what dropping may cost at the beginning of a step, as a share of what the last one gained
+_QUIET = 1e-4  # how far the loss may see it move X at the end of a step, as a share of what the step gained
+_FEW = 6  # most line searches inside the span: twice as many save nothing, half as many cost a tenth more products
+_DEAR = 1  # the same where every look along a line is a call of somebody's own function
+
+
+def shed(problem: Problem, point: Point, gain: float) -> Point:
+    """Without the columns that are dying, if that costs next to nothing beside what the last step gained."""
+    part = _without_dying(problem, point)
+    return part if part.value <= point.value + _COST * gain else point
+
+
+def compress(problem: Problem, Y: Array, start: float, pull: Array | None = None, worth: float = 0.0) -> Point:
+    """X = YYᴴ with orthogonal columns, measured afresh: never any drift.
+
+    Rotating Y by the eigenvectors of YᴴY loses nothing, however small a weight is. ``pull`` is Yᴴ(⟨∇f, X⟩ − ∇f)Y: with
+    it the weights are balanced where the excess is above ``worth``. ``start`` is the value that the step began with.
+    """
+    turn = np.linalg.eigh(dagger(Y) @ Y)[1][:, ::-1]
+    Y = Y @ turn
+    weights = np.einsum("ik,ik->k", Y.conj(), Y).real
+    kept = weights > _GONE * weights.max()
+    Y, turn, weights = Y[:, kept], turn[:, kept], weights[kept]
+    whole = problem.point(Atoms.of(Y, weights))
+    if pull is not None:
+        root = np.sqrt(weights)
+        whole = _balance(problem, whole, dagger(turn) @ pull @ turn / np.outer(root, root), worth)
+    part, lifted = _without_dying(problem, whole), problem.lifted
+    if part is whole:
+        return whole
+    # f(part) − f(whole) − ⟨∇f(whole), part − whole⟩ ≥ 0: half the square of how far the slope moves, for a squared loss
+    moved = part.value - whole.value - lifted.pair(whole.slope, lifted.combine(1.0, part.image, -1.0, whole.image))
+    return part if moved <= _QUIET * (start - whole.value) and part.value <= start else whole
+
+
+def _without_dying(problem: Problem, point: Point) -> Point:
+    weights = point.atoms.weights
+    some = weights > _DYING * weights.mean()
+    if some.all():
+        return point
+    try:
+        return problem.point(Atoms.of(point.atoms.vectors[:, some], weights[some]))
+    except NotFinite:  # f is not defined without them
+        return point
+
+
+def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Point:
+    """Frank-Wolfe steps towards the leading eigenvectors of ⟨∇f, X⟩ − ∇f inside the span of the columns.
+
+    ``excess`` is that matrix in the coordinates of the (orthonormal) columns.
+    """
+    values, turn = np.linalg.eigh(excess)
+    few = _FEW if hasattr(problem.objective, "conjugate") else _DEAR
+    leading = turn[:, values > worth][:, : -few - 1 : -1]
+    if leading.shape[1] == 0:
+        return point
+    old, V, X = point, point.atoms.vectors, np.diag(point.atoms.weights).astype(turn.dtype)
+    for u in leading.T:
+        dz = problem.lifted.combine(1.0, problem.image_of(V @ u), -1.0, point.image)
+        size = problem.curve(point, dz).minimize(1.0)
+        X = (1.0 - size) * X + size * np.outer(u, u.conj())
+        point = problem.ahead(point, old.atoms, dz, size)  # its image is that of V X Vᴴ; the atoms come below
+    weights, turn = np.linalg.eigh(X)
+    kept = weights > _GONE * weights.max()
+    new = problem.point(Atoms.of((V @ turn[:, kept])[:, ::-1], weights[kept][::-1]))
+    return new if new.value <= old.value else old
