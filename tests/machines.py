@@ -1,7 +1,7 @@
 """The tests on other machines: other BLAS kernels, other vector units, other thread counts, other library versions.
 
-``make test-machines`` runs them all, ``.ci/run`` three of them. One line a machine with its counts; the exit status is 1
-if any test failed. A machine is made by environment variables that OpenBLAS, numba and NumPy read when they are loaded,
+``make test-machines`` runs them all, ``.ci/run`` three of them. One line a machine with its counts; the exit status is
+1 if any test failed. A machine is made by environment variables that OpenBLAS, numba and NumPy read when they load,
 so a probe in a process of its own first says what they really took: a kernel that this processor cannot run, or that
 the library does not hold, is skipped with a word.
 """

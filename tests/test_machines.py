@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
+
 import machines
 import oldest
-import pytest
 
 
 def test_every_file_is_in_one_part():

@@ -95,7 +95,7 @@ def test_the_trace_has_one_record_per_step():
     assert np.array_equal(columns["step"], np.arange(1, 31))
     assert np.all(np.diff(columns["seconds"]) >= 0) and np.all(np.diff(columns["products"]) > 0)
     # The result is the best of the trace. A step along a line that is searched exactly does not rise but for rounding,
-    # of two sums of d² terms no larger than those of ½(‖X‖ + ‖A‖)²; steps that change the value less may end either way.
+    # of two sums of d² terms no larger than those of ½(‖X‖ + ‖A‖)²; smaller steps than that may end either way.
     rounding = 2 * 144 * np.finfo(float).eps * 0.5 * (1 + np.linalg.norm(problem.objective.A)) ** 2
     assert result.value == min(columns["value"]) and columns["value"][-1] <= result.value + rounding
     assert result.trace[-1].products < result.products  # the certificate at the end is not the method's
