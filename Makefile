@@ -4,15 +4,23 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo-output
 PEERS_VENV ?= .venv-peers
+# The oldest versions that pyproject.toml admits have wheels for the oldest Python that it admits.
+OLDEST_VENV ?= .venv-oldest
+OLDEST_PYTHON ?= python3.11
+NEWEST_VENV ?= .venv-newest
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long check format bench bench-peers bench-peers-solvers bench-peers-ratings clean
+.PHONY: help setup demo test test-long test-machines oldest newest check format bench bench-peers bench-peers-solvers bench-peers-ratings clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
 	@echo "make test       set up, run the tests (under five minutes on two cores)"
 	@echo "make test-long  the big random campaigns as well"
+	@echo "make test-machines  the numerical tests under every BLAS kernel that this processor runs, without vector units in"
+	@echo "                  numba and in NumPy, and on one and two threads; those and the command line with the oldest"
+	@echo "                  versions that pyproject.toml admits; all tests with the newest (an hour on two cores;"
+	@echo "                  ARGS='Nehalem oldest': those alone)"
 	@echo "make check      ruff format, ruff, mypy"
 	@echo "make bench      our own benchmarks, printed as ratios (a few minutes; keep the machine quiet)"
 	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: minutes): solvers, then"
@@ -34,6 +42,23 @@ test: setup
 
 test-long: setup
 	$(THREADS) $(BIN)/python -m pytest -q -n 2
+
+oldest: $(OLDEST_VENV)/.ready
+
+$(OLDEST_VENV)/.ready: pyproject.toml tests/oldest.py | setup
+	$(OLDEST_PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "the oldest versions are for Python 3.11; set OLDEST_PYTHON=...")'
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST_VENV)
+	$(BIN)/python tests/oldest.py > $(OLDEST_VENV)/pins.txt
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c $(OLDEST_VENV)/pins.txt -e ".[dev]"
+	@touch $@
+
+# What is newest changes by the day, so this is looked up every time.
+newest:
+	$(PYTHON) -m venv $(NEWEST_VENV)
+	$(NEWEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager -e ".[dev]"
+
+test-machines: setup oldest newest
+	$(BIN)/python tests/machines.py --oldest $(OLDEST_VENV)/bin/python --newest $(NEWEST_VENV)/bin/python $(ARGS)
 
 check: setup
 	$(BIN)/ruff format --check src tests benchmarks
@@ -64,4 +89,4 @@ bench-peers-ratings: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers ratings $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PEERS_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS_VENV) $(OLDEST_VENV) $(NEWEST_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -70,12 +70,18 @@ def test_duplicate_entries_are_named_with_both_positions(seed):
         sx.Completion(rows, cols, np.ones(20), (5, 4))
 
 
+# SciPy has sparse arrays of one dimension since 1.13; before, the same call makes a row.
+SPARSE_VECTOR = sp.coo_array([1.0, 2.0])
+SPARSE_VECTORS = [("sparse one dimension", lambda: sx.Distance(SPARSE_VECTOR), ValueError, r"A must have 2 .*\(2,\)")]
+SPARSE_VECTORS = SPARSE_VECTORS if SPARSE_VECTOR.ndim == 1 else []
+
+
 @refused(
     ("nan", lambda: sx.Distance([[1.0, NAN], [0.0, 1.0]]), ValueError, r"A\[\(0, 1\)\] is nan; remove or replace it"),
     ("sparse nan", lambda: sx.Distance(sp.csr_array([[1.0, 0.0], [0.0, NAN]])), ValueError, r"A.data\[1\] is nan"),
     ("ragged", lambda: sx.Distance([[1.0, 2.0], [3.0]]), ValueError, "A is ragged: all rows need the same length"),
     ("one dimension", lambda: sx.Distance([1.0, 2.0]), ValueError, r"A must have 2 dimension\(s\), got shape \(2,\)"),
-    ("sparse one dimension", lambda: sx.Distance(sp.coo_array([1.0, 2.0])), ValueError, r"A must have 2 .*\(2,\)"),
+    *SPARSE_VECTORS,
     ("masked", lambda: sx.Distance(np.ma.array(EYE, mask=EYE == 0)), ValueError, "A.*mask"),
     ("empty", lambda: sx.Distance(np.ones((0, 3))), ValueError, r"A has shape \(0, 3\); it must be at least 1 × 1"),
     ("words", lambda: sx.Distance([["a"]]), TypeError, "A must be numbers"),

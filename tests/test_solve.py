@@ -77,7 +77,8 @@ def test_at_the_optimum_it_says_so_instead_of_running_on():
 
 
 def test_the_trace_has_one_record_per_step():
-    result = sx.solve(make().problem, "ror-adaptive", sx.Stop(max_steps=30))
+    problem = make().problem
+    result = sx.solve(problem, "ror-adaptive", sx.Stop(max_steps=30))
     columns = result.trace.as_dict()
     assert list(columns) == [
         "step",
@@ -93,7 +94,10 @@ def test_the_trace_has_one_record_per_step():
     ]
     assert np.array_equal(columns["step"], np.arange(1, 31))
     assert np.all(np.diff(columns["seconds"]) >= 0) and np.all(np.diff(columns["products"]) > 0)
-    assert result.trace[-1].value == result.value
+    # The result is the best of the trace. A step along a line that is searched exactly does not rise but for rounding,
+    # of two sums of d² terms no larger than those of ½(‖X‖ + ‖A‖)²; smaller steps than that may end either way.
+    rounding = 2 * 144 * np.finfo(float).eps * 0.5 * (1 + np.linalg.norm(problem.objective.A)) ** 2
+    assert result.value == min(columns["value"]) and columns["value"][-1] <= result.value + rounding
     assert result.trace[-1].products < result.products  # the certificate at the end is not the method's
     assert len(result.trace[3:5]) == 2 and result.trace[4].step == 5
     assert np.isinf(columns["gap"][:-1]).all() and np.isfinite(columns["gap"][-1])

@@ -36,7 +36,8 @@ def quick() -> Document:
 @pytest.mark.parametrize(("kind", "rank", "least"), [("face", 1, 1.0), ("weighted", 3, 0.05), ("centre", 4, 0.01)])
 def test_the_optimum_and_its_constants_are_as_told(kind, rank, least):
     case = known(about(kind, rank=rank, least=least), seed=3)
-    assert case.proof <= 1e-14
+    # Q is orthogonal, and the slope's smallest eigenvalue is found, to within a few d·eps times norms that are ≤ 2.
+    assert case.proof <= 8 * 12 * np.finfo(float).eps * 2
     lifted = case.problem.lifted
     assert (lifted.strong_convexity, lifted.smoothness) == (theorem1.ALPHA if kind == "weighted" else 1.0, 1.0)
     # another method, which knows nothing of how the problem was made

@@ -209,7 +209,7 @@ class Pattern:
     @classmethod
     def from_sorted(cls, rows: Array, cols: Array, shape: tuple[int, int]) -> Pattern:
         """From positions sorted by row, then column, without duplicates."""
-        counts = np.bincount(rows, minlength=shape[0])
+        counts = np.bincount(rows.astype(np.intp, copy=False), minlength=shape[0])  # NumPy 1 refuses uint64
         indptr = np.zeros(shape[0] + 1, dtype=np.uint64)
         np.cumsum(counts.astype(np.uint64), out=indptr[1:])
         return cls(indptr, np.ascontiguousarray(cols, dtype=_index_type(shape)), shape)

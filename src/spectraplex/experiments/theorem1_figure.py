@@ -74,7 +74,8 @@ def accuracy(document: Document) -> Any:
         oracle = "worst" if setting in worst else "asked"
         for place, (how, label, colour, dashes) in enumerate(_ACCURACIES):
             exact = place == 0 and oracle == "worst"
-            found = curves(document, setting, "ror", **({"oracle": "exact"} if exact else {"oracle": oracle} | how))
+            asked: dict[str, Any] = {"oracle": "exact"} if exact else {"oracle": oracle, **how}
+            found = curves(document, setting, "ror", **asked)
             if place == 0:
                 first = bounds(found.steps, setting)[0]
                 panel.plot(found.steps, first, color="#777777", linewidth=1.2, label=_BOUNDS[0][0])
