@@ -226,5 +226,8 @@ def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend
     vectors = np.concatenate([old.vectors, V], axis=1)
     signed = np.concatenate([-old.weights, weights])
     left, right = vectors[lifted.left], vectors[lifted.right]
-    square = float((signed @ ((dagger(left) @ left) * (dagger(right) @ right).conj()) @ signed).real)
-    return bend / max(lifted.scale**2 * square, np.finfo(float).tiny)
+    gram = (dagger(left) @ left) * (dagger(right) @ right).conj()
+    square, sizes = float((signed @ gram @ signed).real), float(np.abs(signed) @ np.abs(gram) @ np.abs(signed))
+    if not square > 1e-14 * sizes:  # the escape cancelled to nothing
+        return 0.0
+    return float(bend) / lifted.scale / lifted.scale / square
