@@ -11,7 +11,8 @@ from scipy.sparse import coo_array
 import spectraplex as sx
 from spectraplex.estimators import MatrixCompletion, radius_for
 
-EXACT = 1e-8  # share of the value to which both forms are solved
+# descents compare values of f, which have eps of rounding: a gap below a few √eps ≈ 1.5e-8 may be had or not
+EXACT = 1e-7
 
 
 def table(seed=0, shape=(12, 9), missing=0.4):

@@ -93,7 +93,7 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
     most = (1.0 - 8 * EPS) * problem.lifted.allowance / top if penalty and top > 0.0 else math.inf
     if conjugate is None:
         c = min(1.0, most)
-        if candidate.image is None or (c < 1.0 and least == -math.inf):
+        if candidate.image is None or (penalty and least == -math.inf):
             return least, 0.0
         reached = c * (value - pairing - price) + ((1.0 - c) * least if c < 1.0 else 0.0)
     else:

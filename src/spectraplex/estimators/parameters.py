@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from ..arrays import Array
-from ..objectives.intercepts import SLACK
 from ..objectives.validate import number, numbers
 from .labels import Labels, as_column, distinct
 from .observations import OWNER, Observations, refuse_masked
@@ -51,9 +50,7 @@ def recipe_of(model: Any) -> Recipe:
     number(OWNER, "tolerance", model.tolerance, positive=True)
     whole(model.max_iter, "max_iter")
     delta, implicit = number(OWNER, "delta", model.delta, positive=True), number(OWNER, "implicit", model.implicit)
-    # a fine gap needs fine intercepts: what they are off by blurs it by about the root of that
-    slack = min(SLACK, max(1e-14, 100.0 * float(model.tolerance) ** 2))
-    return Recipe(model.loss, delta, ridges, exponent, implicit, slack)
+    return Recipe(model.loss, delta, ridges, exponent, implicit)
 
 
 def radius_of(model: Any) -> float | None:

@@ -16,7 +16,7 @@ from ..factors import Rectangular
 from ..judged import look
 from ..methods.hybrid import Hybrid
 from ..objectives.implicit import Implicit
-from ..objectives.intercepts import SLACK, Intercepts
+from ..objectives.intercepts import Intercepts
 from ..objectives.losses import Huber, Logistic, Loss, Squared
 from ..problem import Problem
 from ..result import Result
@@ -43,7 +43,6 @@ class Recipe:
     ridges: tuple[float, float] | None
     exponent: float
     implicit: float = 0.0
-    slack: float = SLACK
 
     def losses(self) -> Loss:
         known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
@@ -68,7 +67,6 @@ class Recipe:
             offset=offset,
             ridges=self.ridges,
             scales=scales,
-            slack=self.slack,
         )
         return Implicit(inside, self.implicit) if self.implicit > 0 else inside
 

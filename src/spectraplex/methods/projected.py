@@ -24,6 +24,7 @@ from ..factors import Factors
 from ..linesearch import NotFinite
 from ..operators import LowRank, Operator, Sum
 from ..problem import Point, Problem, Step
+from ..rounding import norm
 from .partial import project_leading
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
@@ -100,7 +101,7 @@ class ProjectedGradient:
         known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
         carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
         behind = objective.measure(*before) if carried or not known else None
-        met = None if known else _curvature(problem, point, here, before, behind)
+        met = None if known else _curvature(problem, point, here, before, behind, memory.beta)
         beta = memory.beta if met is None or met > _SHRINK * memory.beta else _SHRINK * memory.beta
         best: Descended | None = None
         while True:
@@ -139,7 +140,7 @@ class ProjectedGradient:
                 continue
             if best is not None and new.value > best.point.value:
                 return replace(best, products=products)
-            if best is None and met is None and bend > 0.0:
+            if best is None and met is None and beta * bend > 100 * blur:
                 turn = inner(objective.gradient(new.slope).dense() - slant, D) / (2.0 * bend)
                 if turn < 0.25 * beta:  # the very first β was a guess, and far too large: try one like what was met
                     best = Descended(new, beta, momentum, push, products)
@@ -200,12 +201,14 @@ def _larger(beta: float, before: float) -> float:
     return before if beta < before else 2.0 * beta
 
 
-def _curvature(problem: Problem, point: Point, here: Any, before: Any, behind: Any) -> float | None:
+def _curvature(problem: Problem, point: Point, here: Any, before: Any, behind: Any, beta: float) -> float | None:
     """The curvature that the last step met: ⟨∇f(X) − ∇f(X_old), X − X_old⟩/‖X − X_old‖²; None where there was none."""
     objective = problem.objective
     D = (here[0] * here[1]) @ dagger(here[2]) - (before[0] * before[1]) @ dagger(before[2])
     square = inner(D, D)
-    if square == 0.0:
+    # differences of slopes that are all rounding say nothing
+    blur = 1e-12 * norm(point.slope) / beta if isinstance(point.slope, np.ndarray) else 0.0
+    if square <= blur * blur:
         return None
     step = objective.combine(1.0, problem.lifted.seen(point.image), -1.0, behind)
     slope = objective.evaluate(behind)[1]

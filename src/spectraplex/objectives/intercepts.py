@@ -23,7 +23,7 @@ from ..operators import Sparse
 from ..rounding import VANISHING, moved, of_image, of_sum
 from .losses import Conjugate, Loss, Squared, steepest
 
-SLACK = 1e-9  # share of the value that the inner problem may be off by, unless somebody asks for less
+_SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
 _TRIALS = 30  # halvings of a Newton step
 _SLOW = 4  # directions in which rows and columns are confounded most, worked out once: 4 iterations instead of 7
@@ -54,7 +54,6 @@ class Intercepts:
     offset : a constant that every prediction begins with.
     ridges : (ρ, κ), both positive, or None for no intercepts at all.
     scales : (s, t), positive, one per row and one per column, or None.
-    slack : share of the value that the inner problem may be off by. What it leaves blurs a gap by about its root.
     """
 
     inexact = True  # a value is a minimum over the intercepts, found to some accuracy: never less than it should be
@@ -73,9 +72,8 @@ class Intercepts:
         offset: float = 0.0,
         ridges: tuple[float, float] | None = None,
         scales: tuple[Array, Array] | None = None,
-        slack: float = SLACK,
     ) -> None:
-        self.shape, self.loss, self.offset, self.ridges, self.slack = shape, loss, offset, ridges, slack
+        self.shape, self.loss, self.offset, self.ridges = shape, loss, offset, ridges
         key = rows.astype(np.int64) * shape[1] + cols
         order = np.arange(key.size) if (np.diff(key) >= 0).all() else np.argsort(key, kind="stable")
         key = key[order]
@@ -156,7 +154,7 @@ class Intercepts:
         """That of the loss, of offset and intercepts added to the image, and what the inner problem is left with."""
         blur = of_image(self, size, terms) + 8 * EPS * self._sizes
         summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
-        return summed + moved(self, slope, blur) + 2 * self.slack * abs(value)
+        return summed + moved(self, slope, blur) + 2 * _SLACK * abs(value)
 
     @cached_property
     def steepest(self) -> float:
@@ -198,10 +196,10 @@ class Intercepts:
             p += rho * b
             q += kappa * c
             slack = 0.5 * (float(p @ p) / rho + float(q @ q) / kappa)
-            if slack <= max(self.slack * abs(value), self._floor):
+            if slack <= max(_SLACK * abs(value), self._floor):
                 break
             if quadratic:  # one step is the answer: exact in the rows, and finer than asked for in the columns
-                db, dc = self._curvature.solve(p, q, self.slack, value)
+                db, dc = self._curvature.solve(p, q, _SLACK, value)
             else:
                 bends = _Bends(self, self.loss.second(self._spread(z, b, c), values, self.weights))
                 db, dc = bends.solve(p, q, 1e-4 * slack / abs(value), value)
