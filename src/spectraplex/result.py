@@ -12,12 +12,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ._version import __version__
-from .atoms import Atoms, Buffer
 from .claim import Certificate, Evidence, with_evidence
 from .factors import Factors, Rectangular, Symmetric
 from .files import aside, number, plain
-from .objectives.distance import Factored
-from .penalty import Charged
 from .stop import Status
 from .trace import Record, Trace
 
@@ -142,51 +139,3 @@ def _evidence(arrays: dict[str, Any]) -> Evidence | None:
         return None
     ((kind, _), *_) = held
     return Evidence(kind, {name: array for (_, name), array in held.items()})
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# Flat state
-
-
-def flatten_atoms(atoms: Atoms, prefix: str = "") -> dict[str, Any]:
-    """Columns as they lie in the buffer: products then round the same way when the run goes on."""
-    buffer = atoms.buffer
-    columns = np.ascontiguousarray(buffer.array[:, : buffer.used])
-    return {f"{prefix}columns": columns, f"{prefix}index": atoms.index, f"{prefix}weights": atoms.weights}
-
-
-def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "") -> Atoms:
-    """Atoms as they were; what cannot be atoms of this dimension is refused."""
-    columns, index, weights = (np.asarray(state[f"{prefix}{name}"]) for name in ("columns", "index", "weights"))
-    fits = columns.ndim == 2 and columns.shape[0] == dimension and columns.dtype.kind in "fc"
-    fits = fits and index.ndim == 1 and index.dtype.kind in "iu" and weights.shape == index.shape and index.size > 0
-    fits = fits and weights.dtype.kind == "f" and bool(np.isfinite(columns).all() and (weights >= 0).all())
-    if not fits or index.min() < 0 or index.max() >= columns.shape[1] or not 0.5 < weights.sum() < 2.0:
-        raise ValueError("solve: start is a damaged result, its atoms are none; pass its factors (start=result.X).")
-    sizes = np.linalg.norm(columns[:, index], axis=0)
-    if np.abs(sizes - 1.0).max() > 1e-6 or abs(weights.sum() - 1.0) > 1e-6:
-        raise ValueError("solve: start is a damaged result, its atoms are not unit; pass its factors (start=result.X).")
-    return Atoms(Buffer(columns), index, weights)
-
-
-def flatten(prefix: str, value: Any) -> dict[str, Any]:
-    """An array, number or string as it is; a dataclass of those (or of such dataclasses) field by field."""
-    if not hasattr(value, "__dataclass_fields__"):
-        return {prefix: value}
-    parts = (flatten(f"{prefix}.{each.name}", getattr(value, each.name)) for each in fields(value))
-    return {name: part for flat in parts for name, part in flat.items()}
-
-
-def restore(prefix: str, state: dict[str, Any], kind: type | None) -> Any:
-    if kind is None:
-        return state[prefix]
-    return kind(**{each.name: state[f"{prefix}.{each.name}"] for each in fields(kind)})
-
-
-def restore_image(state: dict[str, Any], prefix: str = "image") -> Any:
-    """An array, or one of the images that are more than that: factored, charged, or both."""
-    if prefix in state:
-        return state[prefix]
-    if f"{prefix}.slack" in state:
-        return Charged(restore_image(state, f"{prefix}.inside"), float(state[f"{prefix}.slack"]))
-    return restore(prefix, state, Factored)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -14,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from .arrays import EPS
-from .atoms import Atoms
 from .certificate import Candidate, dual_value
 from .certifier import Certifier
-from .domains import size_of
 from .factors import as_factors
-from .fingerprint import data_fingerprint, factors_fingerprint, identity, stream
+from .fingerprint import data_fingerprint, factors_fingerprint, stream
 from .judged import Judged, look
 from .linesearch import NotFinite
 from .methods import resolve
 from .problem import Point, Problem, Step
-from .result import Result, flatten, flatten_atoms, restore, restore_atoms, restore_image
+from .result import Result
+from .state import pack, resume, whole
 from .stop import Status, Stop
 from .threads import one_blas_thread
 from .trace import Record, Trace
@@ -86,14 +83,14 @@ def solve(
     method = resolve(method)
     if hasattr(method, "require"):
         method.require(problem)
-    run = _Run(problem, method, stop, observers, seed, failure)
+    run = Run(problem, method, stop, observers, seed, failure)
     if _wants_blas_threads(problem, run.method):
         return run.run(start, certify)
     with one_blas_thread:
         return run.run(start, certify)
 
 
-class _Run:
+class Run:
     """The state of one call of ``solve``."""
 
     def __init__(
@@ -132,7 +129,7 @@ class _Run:
             status = self.stop.spent(0, self.clock, 0.0) if resumed else self._judge()
             while status is None:
                 began = time.perf_counter()
-                with _whole(start if resumed and not self.steps_here else None):
+                with whole(start if resumed and not self.steps_here else None):
                     status = self._round()
                 if status is None:
                     self.clock += time.perf_counter() - began
@@ -191,8 +188,8 @@ class _Run:
         earlier: Result | None = None
         if isinstance(start, Result):
             earlier = start
-            with _whole(start):
-                resumed = self._resume(start)
+            with whole(start):
+                resumed = resume(self, start)
             if resumed:
                 return True
             start = start.X
@@ -307,67 +304,6 @@ class _Run:
 
     # --------------------------------------------------------------------------------------------- in and out
 
-    def _resume(self, earlier: Result) -> bool:
-        """Go on exactly where the same method was; the limits of ``stop`` count from here."""
-        state = earlier.state
-        if state.get("problem") != data_fingerprint(self.problem):
-            raise ValueError(
-                f"solve: start is a result for {state.get('about', 'another problem')} with other data than "
-                f"{self.problem!r}; pass its factors (start=result.X) if they fit."
-            )
-        self.step_number, self.products = int(state["step"]), float(state["products"])
-        self.seconds_before, self.products_before = float(state["seconds"]), self.products
-        self.trace, self.scale = Trace(earlier.trace), abs(float(state["scale"]))
-        self.rng.bit_generator.state = json.loads(state["rng"])
-        if state["method"] != identity(self.method) or state.get("size") != size_of(self.problem.domain):
-            return False  # with another bound on the norm of a solution the same atoms are another matrix
-        dimension = self.problem.domain.dimension
-        atoms = restore_atoms(state, dimension)
-        self.point = self.problem.point(atoms, self._image(atoms, restore_image(state)))
-        self.best = self.point
-        if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
-            best = self.problem.point(restore_atoms(state, dimension, "best."))
-            if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
-                best = replace(best, value=float(state["best.value"]))
-            self.best = best
-        self.certifier.restore(state, Candidate.of(self.point))
-        self.memory = restore("memory", state, self.method.Memory)
-        self.idle = int(state["idle"])
-        return True
-
-    def _image(self, atoms: Atoms, image: Any) -> Any:
-        """The image as it was carried along, if it is that of the atoms; a fresh one if it is not."""
-        fresh = self.problem.point(atoms)
-        try:
-            kept = self.problem.point(atoms, image)
-        except (NotFinite, ValueError, TypeError, IndexError, AttributeError):
-            return fresh.image
-        close = abs(kept.value - fresh.value) <= 1e-6 * max(abs(fresh.value), self.scale) + self.certifier.rounding(
-            fresh
-        )
-        return image if close else fresh.image
-
-    def _state(self, point: Point) -> dict[str, Any]:
-        state: dict[str, Any] = {
-            "problem": data_fingerprint(self.problem),
-            "about": repr(self.problem),
-            "method": identity(self.method),
-            "size": size_of(self.problem.domain),
-            "step": self.step_number,
-            "products": self.products,
-            "seconds": self.seconds_before + self.clock,
-            "scale": self.scale,
-            "idle": self.idle,
-            "rng": json.dumps(self.rng.bit_generator.state),
-            **self.certifier.state(),
-        }
-        state |= flatten_atoms(point.atoms) | flatten("image", point.image)
-        if self.memory is not None:
-            state |= flatten("memory", self.memory)
-        if self.best is not None and self.best is not point:
-            state |= flatten_atoms(self.best.atoms, "best.") | {"best.value": self.best.value}
-        return state
-
     def _result(self, status: Status) -> Result:
         point, best = self.point, self.best
         assert point is not None and best is not None
@@ -383,22 +319,8 @@ class _Run:
             trace=self.trace,
             seconds=self.seconds_before + self.clock,
             products=self.products,
-            state=self._state(point),
+            state=pack(self, point),
         )
-
-
-@contextmanager
-def _whole(start: Any) -> Iterator[None]:
-    """What goes wrong with the state of a result that was damaged is told in a sentence."""
-    try:
-        yield
-    except (NotFinite, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        if not isinstance(start, Result) or str(error).startswith("solve: "):
-            raise
-        lacks = f"its state lacks {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"solve: start is a damaged result ({lacks}); pass its factors, start=result.X.") from None
 
 
 def _says_stop(answer: Any) -> bool:
