@@ -1,0 +1,141 @@
+"""What a certificate must survive: forged documents, damaged folders, bounds that are only claimed, data of any size."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import spectraplex as sx
+from problems import PROBLEMS
+
+
+@pytest.fixture
+def known():
+    return PROBLEMS["ball, active"](np.random.default_rng(0))
+
+
+@pytest.fixture
+def result(known):
+    return sx.solve(known.problem, "cg", sx.Stop(max_steps=15))
+
+
+def document(result, **changed):
+    return json.dumps(json.loads(result.certificate.to_json()) | changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"value": "0x1p99999"}, "no certificate"),
+        ({"spectraplex certificate": 1}, "has format 1, and this version reads 2; certify X anew"),
+        ({"spectraplex certificate": "2"}, "has format '2'"),
+        ({"kind": 7}, "words are not text"),
+        ({"seal": ""}, "words are not text"),
+        ({"rounding": (-1.0).hex()}, "contradicts itself"),
+    ],
+)
+def test_documents_that_are_none(known, result, changed, words):
+    with pytest.raises(ValueError, match=words):
+        sx.verify(document(result, **changed), known.problem, result)
+
+
+@pytest.mark.parametrize("name", ["failure", "version", "data", "factors", "dual", "rounding"])
+def test_a_changed_field_is_noticed_with_the_old_seal_and_with_a_new_one(known, result, name):
+    certificate = result.certificate
+    old = getattr(certificate, name)
+    forged = replace(certificate, **{name: 0.5 if name == "failure" else 4 * old if name == "rounding" else old + "0"})
+    assert not sx.verify(forged, known.problem, result)
+    if name not in ("failure", "version"):  # those are no part of what the data can prove: the seal alone tells
+        said = str(sx.verify(replace(forged, seal=""), known.problem, result))
+        assert f"{name}:" in said and "changed" not in said
+
+
+def test_a_smaller_failure_has_to_be_earned():
+    """A forger who seals again and claims 1e-300: our own bound must then reach the claim with that probability."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((220, 230)) / 15
+    problem = sx.Problem(sx.Distance(A), sx.NuclearBall((220, 230), 3.0))
+    X = sx.solve(problem, stop=sx.Stop(relative_gap=1e-2)).X
+    honest = sx.certify(problem, X, products=12)
+    assert honest.kind == "probable" and sx.verify(honest, problem, X)
+    sure = replace(honest, failure=1e-300, seal="")
+    assert sx.verify(sure, problem, X)  # true, and shown with more products than the claim took
+    assert not sx.verify(replace(sure, lower_bound=0.5 * (honest.value + honest.lower_bound)), problem, X)
+
+
+def test_what_is_no_problem_gets_a_sentence(result):
+    for call in (lambda: sx.verify(result.certificate, None, result), lambda: sx.certify(None, result)):
+        with pytest.raises(TypeError, match="must be a Problem or Penalized, got NoneType"):
+            call()
+
+
+def test_a_resumed_run_does_not_believe_its_folder(known, result, tmp_path):
+    result.save(tmp_path)
+    page = tmp_path / "result.json"
+    honest = sx.solve(known.problem, "cg", sx.Stop(max_steps=0), start=sx.load(tmp_path), certify=False)
+    assert honest.lower_bound == pytest.approx(result.lower_bound, abs=1e-6)
+    text = json.loads(page.read_text(encoding="utf-8"))
+    for claimed in (known.optimum + 1.0, 1e9):
+        text["state"]["lower_bound"] = claimed
+        page.write_text(json.dumps(text), encoding="utf-8")
+        again = sx.solve(known.problem, "cg", sx.Stop(max_steps=0), start=sx.load(tmp_path), certify=False)
+        assert again.lower_bound == -np.inf and again.certificate.kind == "none"
+        on = sx.solve(known.problem, "cg", sx.Stop(max_steps=5), start=sx.load(tmp_path))
+        assert on.lower_bound <= known.optimum
+
+
+@pytest.mark.parametrize("name", ["index", "columns", "weights", "image"])
+def test_a_damaged_state_is_refused_or_mended(known, result, name, tmp_path):
+    result.save(tmp_path)
+    with np.load(tmp_path / "result.npz") as file:
+        arrays = {each: file[each] for each in file.files}
+    for change in (lambda a: a + 1000, lambda a: a * np.nan if a.dtype.kind == "f" else -a - 1, lambda a: a[:0]):
+        np.savez(tmp_path / "result.npz", **(arrays | {f"state.{name}": change(arrays[f"state.{name}"])}))
+        loaded = sx.load(tmp_path)
+        if name == "image":  # measured afresh
+            again = sx.solve(known.problem, "cg", sx.Stop(max_steps=1), start=loaded)
+            assert again.lower_bound <= known.optimum <= again.value + again.certificate.rounding
+        else:
+            with pytest.raises(ValueError, match="damaged result"):
+                sx.solve(known.problem, "cg", sx.Stop(max_steps=1), start=loaded)
+
+
+def test_a_sparse_table_that_is_feasible_is_worth_nothing_and_not_less():
+    A = np.diag([1.0, 2.0, 3.0, 4.0]) / 3
+    problem = sx.Problem(sx.Distance(sp.csr_array(A)), sx.NuclearBall((4, 4), 20.0))
+    found = sx.certify(problem, A)
+    assert 0.0 == found.lower_bound <= found.value <= 1e-12 and sx.verify(found, problem, A)
+    for method in ("cg", "pairwise", "hybrid"):
+        result = sx.solve(problem, method, sx.Stop(max_steps=40))
+        assert result.status is not sx.Status.INCONSISTENT and result.value >= 0.0 == result.lower_bound
+
+
+def test_a_ball_that_is_far_too_large_hides_no_optimum():
+    f = sx.Completion([0, 1], [0, 1], [1.0, 2.0], (2, 2))
+    for method in ("hybrid", "cg", "pairwise", "in-face", "apgd"):
+        result = sx.solve(sx.Problem(f, sx.NuclearBall((2, 2), 1e8)), method)
+        assert result.value < 1e-10, method
+
+
+def test_the_value_of_a_penalised_answer_is_not_below_the_optimum():
+    """ℓ + λ‖X‖_* of the very X that is returned, in rational numbers: no smaller charge of the atoms it was kept as."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        a, lam = rng.uniform(0.1, 5.0, 3), float(rng.uniform(0.05, 2.0))
+        problem = sx.Penalized(sx.Distance(np.diag(a)), lam)
+        result = sx.solve(problem, ["cg", "pairwise", "hybrid"][seed % 3], sx.Stop(max_steps=6))
+        best = sum(
+            Fraction(lam) * Fraction(each) - Fraction(lam) ** 2 / 2 if each > lam else Fraction(each) ** 2 / 2
+            for each in map(float, a)
+        )
+        assert Fraction(result.lower_bound) <= best <= Fraction(result.value) + Fraction(result.certificate.rounding)
+
+
+def test_printed_shares_stay_short():
+    for value, low in ((4.7e-313, -1.07e-12), (2e-201, -5.5e-15), (5e-324, -1e300), (0.0, -1.0), (1e-300, -1.0)):
+        assert len(str(sx.Certificate("proven", 0.0, value, low, 0.0))) < 160
