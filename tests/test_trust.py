@@ -1,4 +1,4 @@
-"""What a certificate must survive: forged documents, damaged folders, bounds that are only claimed, data of any size."""
+"""What a certificate must survive: forged documents, damaged folders, bounds that are mere claims, data of any size."""
 
 from __future__ import annotations
 
