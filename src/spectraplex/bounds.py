@@ -168,9 +168,10 @@ def _probable(
         estimate = max(estimate, ritz)
         if chance == failure:
             break
-    value = min(bounds)
+    value = max(bounds)  # one of the three is true, and nobody knows which
     largest = abs(value) if two else max(abs(value), max(map(abs, diagonal + off)) / factor)
-    rounding = 20 * max(steps, 32) * EPS * largest + _noise(operator)
+    # whoever looks again may take more steps than we did, up to the whole space
+    rounding = 20 * max(steps, 32, min(d, 1000)) * EPS * largest + _noise(operator)
     return Bound(value, "probable", failure, cost, estimate, rounding)
 
 

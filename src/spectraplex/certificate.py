@@ -26,6 +26,7 @@ from .atoms import Atoms
 from .claim import Certificate
 from .domains import size_of
 from .eigen import leading, upper_bound
+from .linesearch import NotFinite
 from .objectives.distance import Factored
 from .problem import Point, Problem
 from .rounding import VANISHING, norm, of_image, of_sum, of_value
@@ -211,9 +212,11 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     A slope that moves by δy = βδz moves −ℓ*(c·y) by at most c‖∇ℓ*‖‖δy‖ and c·θσ₁ by at most cθ‖𝒜‖‖δy‖.
     """
     bend = getattr(problem.objective, "bend", None)
-    if candidate.of_what is None or bend is None:
+    if candidate.of_what is None:
         return 0.0
     size, terms = extent(problem, candidate)
+    if bend is None:
+        bend = _met(problem, candidate, of_image(problem.objective, size, terms))
     reach, conjugate = getattr(problem.objective, "reach", 1.0), _dual_facts(problem, candidate)[0]
     radius = size if problem.lifted.penalty else size_of(problem.domain)
     weight = reach * (radius + size)
@@ -224,6 +227,21 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     # two slopes are nowhere farther apart than twice the largest there is
     off = min(bend * of_image(problem.objective, size, terms), 2.0 * getattr(problem.objective, "steepest", math.inf))
     return c * off * weight
+
+
+def _met(problem: Problem, candidate: Candidate, blur: float) -> float:
+    """A curvature where none is known: eight times what a slope moves when its image does by what rounding can."""
+    image = None if candidate.image is None else problem.lifted.seen(candidate.image)
+    if not (isinstance(image, np.ndarray) and isinstance(candidate.slope, np.ndarray)) or not blur > 0.0:
+        return 0.0
+    way: Any = np.random.default_rng(0).standard_normal(image.shape)
+    if problem.domain.hermitian:
+        way = way + way.T
+    try:
+        _, slope = problem.objective.evaluate(image + (blur / norm(way)) * way)
+    except NotFinite:
+        return 0.0
+    return 8.0 * norm(slope - candidate.slope) / blur if np.isfinite(slope).all() else 0.0
 
 
 def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:

@@ -123,7 +123,7 @@ class Certificate:
         try:
             document = json.loads(text)
             written = document["spectraplex certificate"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"from_json: this is no certificate ({error}).") from None
         if written != FORMAT:
             raise ValueError(

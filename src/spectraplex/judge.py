@@ -16,10 +16,9 @@ from .certificate import (
     shown,
 )
 from .claim import Evidence
-from .domains import size_of
 from .evidence import from_evidence, slope_mark
 from .fingerprint import data_fingerprint, stream
-from .judged import Judged, look
+from .judged import Judged, look, scale_of
 from .linesearch import NotFinite
 from .problem import Problem
 from .result import Result, load
@@ -43,8 +42,11 @@ def certify(
         Prints as a sentence; ``to_json`` makes it a document that ``verify`` can check.
     """
     _a_problem("certify", problem)
-    if not (isinstance(failure, int | float) and 0 < failure < 1):
-        raise ValueError(f"certify: failure is a probability between 0 and 1, got {failure!r}.")
+    _a_chance("certify", failure)
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+        raise ValueError(f"certify: seed must be a whole number ≥ 0 or None, got {seed!r}.")
+    if products is not None and not (isinstance(products, int | float) and products > 0):
+        raise ValueError(f"certify: products must be a positive number or None, got {products!r}.")
     found = _look("certify", problem, X)
     rng = np.random.default_rng()
     if seed is not None:
@@ -78,6 +80,11 @@ def certify(
 def _a_problem(owner: str, problem: Any) -> None:
     if not isinstance(problem, Problem):
         raise TypeError(f"{owner}: the problem must be a Problem or Penalized, got {type(problem).__name__}.")
+
+
+def _a_chance(owner: str, failure: Any) -> None:
+    if isinstance(failure, bool) or not isinstance(failure, int | float) or not 0 < failure < 1:
+        raise ValueError(f"{owner}: failure is a probability between 0 and 1, got {failure!r}.")
 
 
 def _look(owner: str, problem: Problem, X: Any) -> Judged:
@@ -122,6 +129,7 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
             f"verify: the first argument must be a Certificate or its JSON, got {type(certificate).__name__}."
         )
     _a_problem("verify", problem)
+    _a_chance("verify", failure)
     if not certificate.sensible():
         return Verification(("document: its kind, failure and numbers do not go together.",))
     X = load(X) if isinstance(X, str | os.PathLike) else X
@@ -137,8 +145,10 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
         wrong.append(f"value: it is {found.value:.10g}, not {certificate.value:.10g}.")
     if not 0.5 * found.rounding <= certificate.rounding <= 2.0 * found.rounding:
         wrong.append(f"rounding: the value is known to {found.rounding:.3g}, not to {certificate.rounding:.3g}.")
-    if not np.isclose(found.outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * size_of(problem.domain)):
+    if not np.isclose(found.outside, certificate.feasibility, rtol=1e-6, atol=1e-12 * scale_of(problem, found.factors)):
         wrong.append(f"feasibility: X lies {found.outside:.3g} outside, not {certificate.feasibility:.3g}.")
+    if contradicts(problem, certificate.lower_bound, found.value, found.rounding):
+        wrong.append(f"lower bound: {certificate.lower_bound:.10g} lies above the value {found.value:.10g}.")
     if certificate.kind != "none":
         wrong += _check_bound(certificate, problem, X, found, failure)
     return Verification(tuple(wrong))

@@ -113,7 +113,7 @@ def _inside(problem: Problem, X: Any) -> tuple[Factors, float, str]:
             "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
         )
     inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
-    if not outside <= max(_SLIGHTLY * size_of(problem.domain), 2.0**-1074):
+    if not outside <= max(_SLIGHTLY * scale_of(problem, inside), 2.0**-1074):
         raise ValueError(
             f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
             "project it first."
@@ -163,6 +163,13 @@ def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors,
     if exact and inside.sum() > 0:
         inside = inside * (domain.trace / inside.sum())
     return Symmetric(Q @ turn, inside), norm(values - inside)
+
+
+def scale_of(problem: Problem, factors: Factors) -> float:
+    """What being outside is measured beside: the size of the set, or with a penalty that of X itself."""
+    if problem.lifted.penalty:
+        return float(np.abs(factors.triple()[1]).sum())
+    return size_of(problem.domain)
 
 
 def _close(terms: int) -> float:

@@ -17,6 +17,8 @@ from .validate import number, two_dimensions
 class Smooth:
     """A differentiable convex function given as ``value_and_gradient(X) -> (value, gradient)``.
 
+    It must be convex on all matrices of its shape where it is finite, not on the domain alone.
+
     Parameters
     ----------
     value_and_gradient : gets a dense array of ``shape`` and returns a number and an array of that shape; the gradient
