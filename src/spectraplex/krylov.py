@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .arrays import EPS, Array, dagger, norms, orthonormal, random_unit
+from .arrays import EPS, Array, dagger, norms, orthonormal, random_unit, size_one
 
 _NOISE = 0.3  # share of fresh randomness in a warm start: no eigenvector can hide from it
 _TINY = float(np.finfo(np.float64).tiny)
@@ -184,8 +184,10 @@ class Space:
         if len(self.sides) == 2 and self.shift is None and count <= min(self._k):
             U, s, Vh = np.linalg.svd(self._T[: self._k[0], : self._k[1]], full_matrices=False)
             return s, np.concatenate([U, dagger(Vh)]) * math.sqrt(0.5)
-        theta, Y = np.linalg.eigh(self.projected())
-        return theta[::-1], Y[:, ::-1]
+        T = self.projected()
+        unit = size_one(float(np.max(np.abs(T), initial=0.0)))  # LAPACK does not converge far from size one
+        theta, Y = np.linalg.eigh(T * unit)
+        return theta[::-1] / unit, Y[:, ::-1]
 
     def projected(self) -> Array:
         """The projected matrix Wᴴ(A + shift)W over all sides."""

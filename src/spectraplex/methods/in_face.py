@@ -121,7 +121,7 @@ class InFace:
                 break
             M, point = M + size * D, new
             D = D / problem.lifted.scale  # at size one: squares may leave the range of floating point
-            curvature = curve.curvature(size) / problem.lifted.scale / inner(D, D) / problem.lifted.scale
+            curvature = curve.curvature(size) / problem.lifted.scale / max(inner(D, D), 1e-290) / problem.lifted.scale
             if not domain.hermitian:
                 P, M, Q, flipped = Q, dagger(M), P, not flipped
         if flipped:
