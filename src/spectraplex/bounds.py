@@ -23,6 +23,7 @@ from .arrays import EPS, Array, dagger, random_unit, size_one
 
 Accuracy = float | Callable[[float], float]
 
+_CHANCE = 0.1  # how likely each of several starts may fail, where the space of the first one closes up
 _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
 
 
@@ -130,8 +131,8 @@ def _probable(
 
     complex_ = np.dtype(operator.dtype).kind == "c"
 
-    def log_tau(chance: float) -> float:
-        return 0.5 * math.log(chance / d) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * d))
+    def log_tau(chance: float, left: int) -> float:
+        return 0.5 * math.log(chance / left) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * left))
 
     w = random_unit(d, operator.dtype, rng)
     # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
@@ -142,67 +143,100 @@ def _probable(
     factor = size_one(size)
     blur = factor * _noise(operator)
 
-    def judge(diagonal: list[float], off: list[float], chance: float) -> tuple[float, float]:
-        bound, ritz = _root(diagonal, off, log_tau(chance), whole=len(diagonal) == d)
+    def judge(chain: _Chain, chance: float, coupling: float = 0.0) -> tuple[float, float]:
+        whole = chance == 1.0 or chain.before + len(chain.off) == d
+        bound, ritz = _root(chain, math.inf if whole else log_tau(chance, d - chain.before))
+        bound += coupling
         if two:
             bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
         return (bound + blur) / factor, ritz / factor
 
-    def tight(chance: float, diagonal: list[float], off: list[float]) -> bool:
-        bound, ritz = judge(diagonal, off, chance)
+    def tight(chance: float, chain: _Chain) -> bool:
+        bound, ritz = judge(chain, chance)
         wanted = accuracy(ritz) if callable(accuracy) else accuracy
         return bound - ritz <= max(wanted, relative * abs(bound))
 
-    chance, bounds, estimate, steps = failure, [], -math.inf, 0
-    for attempt in range(3):
-        start = w if attempt == 0 else random_unit(d, operator.dtype, rng)
-        diagonal, off, collapsed = _lanczos(apply, start, most - cost, partial(tight, chance))
-        cost += len(diagonal)
-        steps = max(steps, len(diagonal))
-        if attempt == 0 and collapsed and len(diagonal) < d:
-            # The Krylov space closed up: what lies outside it is hidden by rounding, not only by chance. Three starts
-            # that each may fail with δ^⅓ all fail with δ, and one of them is enough.
-            chance = failure ** (1.0 / 3.0)
-        bound, ritz = judge(diagonal, off, chance)
-        bounds.append(bound)
-        estimate = max(estimate, ritz)
-        if chance == failure:
-            break
-    value = max(bounds)  # one of the three is true, and nobody knows which
-    largest = abs(value) if two else max(abs(value), max(map(abs, diagonal + off)) / factor)
-    # whoever looks again may take more steps than we did, up to the whole space
-    rounding = 20 * max(steps, 32, min(d, 1000)) * EPS * largest + _noise(operator)
-    return Bound(value, "probable", failure, cost, estimate, rounding)
+    # Half of the chance of failure is for a space that stays open, half for one that closes.
+    starts, chance = math.ceil(math.log(0.5 * failure) / math.log(_CHANCE)), _CHANCE
+    space = _Space(apply, d, most - cost)
+    chains = [space.chain(w, partial(tight, 0.5 * failure))]
+    while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
+        chains.append(space.chain(random_unit(d, operator.dtype, rng), partial(tight, chance)))
+    if space.steps == d:
+        chance = 1.0  # nothing is left to look for
+    if len(chains) == 1 or (len(chains) < starts and space.steps < d):
+        value = judge(chains[0], 0.5 * failure)[0]
+    else:
+        # Each start fails with this chance whatever the earlier ones showed: all of them with half of ``failure``. One
+        # of their bounds is true, and nobody knows which. What couples one space to the next is below rounding.
+        value = max(judge(chain, chance, 2.0 * space.blur())[0] for chain in chains)
+    estimate = max(judge(chain, chance)[1] for chain in chains)
+    largest = abs(value) if two else max(abs(value), space.scale / factor)
+    # whoever looks again may take more steps than we did, up to the whole space, or see it close up
+    count = max(20 * max(space.steps, 32, min(d, 1000)), 10 * (space.steps + starts) * math.exp(-log_tau(_CHANCE, d)))
+    return Bound(value, "probable", failure, cost + space.steps, estimate, count * EPS * largest + _noise(operator))
 
 
-def _lanczos(
-    apply: Callable[[Array], Array], w: Array, most: float, enough: Callable[[list[float], list[float]], bool]
-) -> tuple[list[float], list[float], bool]:
-    """Diagonal and off-diagonal of Lanczos with full reorthogonalisation, and whether its space closed up."""
-    d = w.size
-    W = np.empty((d, 32), w.dtype, order="F")
-    diagonal: list[float] = []
-    off: list[float] = []
-    check = 4
-    for k in range(1, d + 1):
-        if k > W.shape[1]:
-            W = np.concatenate([W, np.empty_like(W)], axis=1).copy(order="F")
-        W[:, k - 1] = w
-        image = apply(w[:, None])[:, 0]
-        diagonal.append(float(np.vdot(w, image).real))
-        for _ in range(2):
-            image = image - W[:, :k] @ (dagger(W[:, :k]) @ image)
-        off.append(float(np.linalg.norm(image)))
-        if off[-1] <= 10 * k * EPS * max(max(map(abs, diagonal)), max(off)):
-            return diagonal, off, True
-        if k >= most:
-            break
-        if k == check:
-            check = max(check + 4, int(1.15 * check))
-            if enough(diagonal, off):
+@dataclass
+class _Chain:
+    """The tridiagonal matrix of one start; ``before`` vectors were there already, and ``blur`` is rounding."""
+
+    before: int
+    diagonal: list[float]
+    off: list[float]
+    blur: float = 0.0
+    closed: bool = False
+
+
+class _Space:
+    """Lanczos with full reorthogonalisation, from one start after the other, each orthogonal to all before.
+
+    A chain *closes* when what it leads to is below rounding: what lies outside of it is then hidden by rounding, not
+    only by chance, and a fresh start looks for it in what is left.
+    """
+
+    def __init__(self, apply: Callable[[Array], Array], d: int, most: float) -> None:
+        self.apply, self.d, self.most = apply, d, most
+        self.steps, self.scale = 0, 0.0
+        self.basis: Array = np.empty((d, 0))
+
+    def blur(self) -> float:
+        return 10 * self.steps * EPS * self.scale
+
+    def chain(self, start: Array, enough: Callable[[_Chain], bool]) -> _Chain:
+        if self.basis.shape[1] == 0:
+            self.basis = np.empty((self.d, 32), start.dtype, order="F")
+        chain = _Chain(self.steps, [], [])
+        w, check = self._outside(start), 4
+        w = w / np.linalg.norm(w)
+        while self.steps < self.d:
+            if self.steps == self.basis.shape[1]:
+                self.basis = np.concatenate([self.basis, np.empty_like(self.basis)], axis=1).copy(order="F")
+            self.basis[:, self.steps] = w
+            self.steps += 1
+            image = self.apply(w[:, None])[:, 0]
+            chain.diagonal.append(float(np.vdot(w, image).real))
+            image = self._outside(image)
+            chain.off.append(float(np.linalg.norm(image)))
+            self.scale = max(self.scale, abs(chain.diagonal[-1]), chain.off[-1])
+            chain.blur = self.blur()
+            if chain.off[-1] <= chain.blur:
+                chain.closed = True
                 break
-        w = image / off[-1]
-    return diagonal, off, False
+            if self.steps >= self.most:
+                break
+            if len(chain.off) == check:
+                check = max(check + 4, int(1.15 * check))
+                if enough(chain):
+                    break
+            w = image / chain.off[-1]
+        return chain
+
+    def _outside(self, v: Array) -> Array:
+        W = self.basis[:, : self.steps]
+        for _ in range(2):
+            v = v - W @ (dagger(W) @ v)
+        return v
 
 
 def _noise(operator: Any) -> float:
@@ -210,22 +244,21 @@ def _noise(operator: Any) -> float:
     return float(operator.noise()) if hasattr(operator, "noise") else 0.0
 
 
-def _root(diagonal: list[float], off: list[float], log_tau: float, whole: bool) -> tuple[float, float]:
-    """The bound from the tridiagonal matrix, and its largest Ritz value; ``whole`` when it is the whole operator."""
+def _root(chain: _Chain, log_tau: float) -> tuple[float, float]:
+    """The bound from one chain, and its largest Ritz value; exact where nothing is left to chance (infinite τ)."""
     from scipy.linalg import eigh_tridiagonal
 
-    theta = np.asarray(diagonal)
-    if len(diagonal) > 1:
-        theta = eigh_tridiagonal(theta, np.asarray(off[:-1]), eigvals_only=True)
+    theta, off, blur = np.asarray(chain.diagonal), np.asarray(chain.off), chain.blur
+    if theta.size > 1:
+        theta = eigh_tridiagonal(theta, off[:-1], eigvals_only=True)
     top = float(theta[-1])
-    scale = float(max(np.max(np.abs(theta)), max(off)))
-    rounding = 10 * len(diagonal) * EPS * scale
-    if whole or scale == 0.0:
-        return top + rounding, top
+    if log_tau == math.inf or blur == 0.0:
+        return top + blur, top
     # An off-diagonal below rounding is not known to be smaller than that.
-    target = float(np.sum(np.log(np.maximum(off, rounding)))) - log_tau
+    target = float(np.sum(np.log(np.maximum(off, blur)))) - log_tau
     # In x = ln(t − top) the left side is increasing, below the target at −∞ and above it at target/k.
-    low, high = math.log(scale) - 80.0, max(target / len(diagonal), math.log(scale) - 79.0)
+    low = math.log(blur) - 45.0
+    high = max(target / theta.size, low + 1.0)
     rest = top - theta
     for _ in range(80):
         middle = 0.5 * (low + high)
@@ -233,4 +266,4 @@ def _root(diagonal: list[float], off: list[float], log_tau: float, whole: bool) 
             low = middle
         else:
             high = middle
-    return top + math.exp(high) + rounding, top
+    return top + math.exp(high) + blur, top

@@ -14,7 +14,7 @@ differ on another processor, and by a hundredth of the gap, so that whoever veri
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -285,16 +285,14 @@ def lower_bound(
         alone = own <= 0.8 * wanted if least <= wanted else own <= 1.1 * least
         chosen = candidates[0] if alone else candidates[best]
 
-    def enough(ritz: float) -> float:
-        reached, c = dual_value(problem, chosen, ritz)
+    def loss(reached: float) -> float:
         gap = (1.0 + _BELOW) * max(value - reached, 0.0)
-        error = max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
-        return error / c if c > 0 else math.inf
+        return max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
 
     bound = upper_bound(
         problem.lifted.pull(chosen.slope),
         failure=failure,
-        accuracy=enough,
+        accuracy=partial(_room, problem, chosen, loss),
         relative=1e-13,
         rng=rng,
         products=products,
@@ -302,6 +300,21 @@ def lower_bound(
     reached, blur, _ = claim(problem, chosen, bound.value, bound.rounding, value)
     kind, chance = ("none", 1.0) if reached == -math.inf else (bound.kind, bound.failure)
     return LowerBound(reached, kind, chance, spent + bound.products, chosen, bound.value, bound.rounding, blur)
+
+
+def _room(problem: Problem, candidate: Candidate, loss: Callable[[float], float], ritz: float) -> float:
+    """How far ``top`` may lie above the Ritz value when its bound may be lower by ``loss`` of the best there is."""
+    reached, c = dual_value(problem, candidate, ritz)
+    if c == 0.0:
+        return math.inf
+    lost = loss(reached)
+    room = lost / c
+    if problem.lifted.penalty:  # the scale falls with top, and the bound with it, not in a straight line
+        for _ in range(200):
+            if not room > 0.0 or dual_value(problem, candidate, ritz + room)[0] >= reached - lost:
+                break
+            room *= 0.25
+    return room
 
 
 def contradicts(problem: Problem, bound: float, value: float, rounding: float) -> bool:
@@ -323,16 +336,15 @@ def _tenth(problem: Problem, candidate: Candidate, ritz: float) -> float:
 def shown(problem: Problem, candidate: Candidate, claimed: float, kind: str, failure: float) -> LowerBound:
     """Our own bound from a dual point, with random numbers of the system, as sharp as it takes to reach ``claimed``."""
 
-    def accuracy(ritz: float) -> float:
-        reached, c = dual_value(problem, candidate, ritz)
-        return max(0.5 * (reached - claimed) / c, 0.0) if c > 0 else math.inf
+    def loss(reached: float) -> float:
+        return max(0.5 * (reached - claimed), 0.0)
 
     # A Krylov space may close up early from one random start, and the bound is then loose; from another it does not.
     for _ in range(_LOOKS):
         bound = upper_bound(
             problem.lifted.pull(candidate.slope),
             failure=failure / _LOOKS,
-            accuracy=accuracy,
+            accuracy=partial(_room, problem, candidate, loss),
             relative=1e-14,
             products=float(problem.domain.dimension + 10),
             kind="proven" if kind == "proven" else None,
