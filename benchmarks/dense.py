@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.arrays import Array
+from spectraplex.places.numpy import Array
 
 DISTANCES = ((500, 5), (500, 150), (1000, 10), (1000, 300), (2000, 1), (2000, 10), (3000, 10))
 SENSINGS = ((500, 5, 10_000), (1000, 10, 20_000), (2000, 5, 20_000))

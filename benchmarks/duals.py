@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.certificate import Candidate, dual_value
-from spectraplex.eigen import leading
+from spectraplex.certificates.dual import Candidate, dual_value
+from spectraplex.eigen.leading import leading
 
 from .data import problem, ratings
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spectraplex.arrays import Array
-from spectraplex.eigen import leading
+from spectraplex.places.numpy import Array
+from spectraplex.eigen.leading import leading
 from spectraplex.methods import descent
 from spectraplex.problem import Problem
 

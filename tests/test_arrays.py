@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import dense
 import spectraplex as sx
-from spectraplex import arrays
-from spectraplex.arrays import Pattern
-from spectraplex.threads import workers
+from spectraplex.places import numpy as arrays
+from spectraplex.places.numpy import Pattern
+from spectraplex.places.threads import workers
 
 DTYPES = ("float64", "complex128")
 SEEN = {
@@ -300,7 +300,7 @@ def test_orthonormal_finds_no_more_than_there_is_room_for(noise, room):
 
 
 def test_a_serial_context_keeps_this_thread_and_no_other_to_itself(large, restore_threads, monkeypatch):
-    from spectraplex.threads import serial
+    from spectraplex.places.threads import serial
 
     pattern, data, _ = large
     sx.set_threads(2)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from spectraplex.atoms import Atoms, Buffer
+from spectraplex.matrices.atoms import Atoms, Buffer
 
 DTYPES = ("float64", "complex128")
 dtypes = pytest.mark.parametrize("dtype", DTYPES)

@@ -5,8 +5,8 @@ import pytest
 
 import dense
 import spectraplex as sx
-from spectraplex.linesearch import Quadratic
-from spectraplex.operators import Dense
+from spectraplex.losses.curves import Quadratic
+from spectraplex.matrices.operators import Dense
 
 ALL = [("rectangular", name) for name in dense.RECTANGULAR] + [("hermitian", name) for name in dense.HERMITIAN]
 A = dense.normal(np.random.default_rng(0), (4, 3), "complex128")

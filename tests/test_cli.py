@@ -19,9 +19,10 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 import spectraplex as sx
-from spectraplex.cli import catalogue, settings, store, tables
+from spectraplex.cli import catalogue, settings, store
+from spectraplex.tables import reading as tables
 from spectraplex.cli.app import app
-from spectraplex.cli.layout import Asked
+from spectraplex.tables.layout import Asked
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import MatrixCompletion
 

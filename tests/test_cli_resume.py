@@ -17,7 +17,7 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from spectraplex.cli import fitting, journal
+from spectraplex.cli import complete as fitting, journal
 from spectraplex.cli.app import app
 from spectraplex.datasets import ratings_like
 

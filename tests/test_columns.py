@@ -5,7 +5,7 @@ import pytest
 
 import dense
 import spectraplex as sx
-from spectraplex.atoms import Atoms
+from spectraplex.matrices.atoms import Atoms
 from spectraplex.datasets import ratings_like
 from spectraplex.methods.columns import compress, shed
 from spectraplex.methods.descent import descend

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from spectraplex import demo, demo_photo, demo_table, plots
+from spectraplex.demo import __main__ as demo, photograph as demo_photo, table as demo_table
+from spectraplex import plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

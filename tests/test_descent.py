@@ -11,7 +11,7 @@ from problems import PROBLEMS
 from spectraplex.fingerprint import stream
 from spectraplex.methods.descent import descend, inverse_curvature
 from spectraplex.methods.partial import project_leading
-from spectraplex.operators import Dense
+from spectraplex.matrices.operators import Dense
 
 DTYPES = ("float64", "complex128")
 

@@ -10,9 +10,9 @@ from scipy.sparse import random as sparse_random
 from scipy.sparse.linalg import eigsh, svds
 
 from problems import normal, orthonormal
-from spectraplex.arrays import Pattern
-from spectraplex.eigen import leading, upper_bound
-from spectraplex.operators import Dense, Lifted, Shifted, Sparse
+from spectraplex.places.numpy import Pattern
+from spectraplex.eigen.leading import leading, upper_bound
+from spectraplex.matrices.operators import Dense, Lifted, Shifted, Sparse
 
 
 def hermitian(rng: np.random.Generator, d: int, complex_: bool) -> np.ndarray:

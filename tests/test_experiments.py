@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spectraplex.experiments import data, document, figure1, figure1_read, figure1_report, runner, steps_report
+from spectraplex.experiments import data, document, runner
+from spectraplex.experiments.figure1 import run as figure1, read as figure1_read, words as figure1_report
+from spectraplex.experiments.steps import words as steps_report
 from spectraplex.experiments.__main__ import main
 from spectraplex.experiments.claims import Claim, missed
 from spectraplex.experiments.document import Document, Run, read

@@ -20,11 +20,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import spectraplex as sx
-from spectraplex.arrays import EPS
+from spectraplex.places.numpy import EPS
 from spectraplex.estimators import NuclearNormImputer
-from spectraplex.estimators import imputer as imputer_module
-from spectraplex.estimators.in_metric import InMetric
-from spectraplex.estimators.moments import Moments, Neighbours, conditional, fold_in, learn
+from spectraplex.estimators.imputation import estimator as imputer_module
+from spectraplex.objectives.in_metric import InMetric
+from spectraplex.estimators.imputation.moments import Moments, Neighbours, conditional, fold_in, learn
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks set max_iter=5

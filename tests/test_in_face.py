@@ -7,7 +7,7 @@ import pytest
 
 import spectraplex as sx
 from problems import PROBLEMS, completion, dual_ball
-from spectraplex import operators
+from spectraplex.matrices import operators
 from spectraplex.methods import in_face, oracle
 
 # radius → (f*, rank of the optimum, relative error wanted within 300 eigenvectors)

@@ -8,7 +8,7 @@ import pytest
 import spectraplex as sx
 from spectraplex.objectives.implicit import Implicit
 from spectraplex.objectives.intercepts import Intercepts
-from spectraplex.objectives.losses import Huber, Logistic, Squared
+from spectraplex.losses.entrywise import Huber, Logistic, Squared
 
 SHAPE = (12, 9)
 LOSSES = {"squared": Squared(), "huber": Huber(0.5), "logistic": Logistic()}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spectraplex.estimators.labels import Labels, as_column, distinct
-from spectraplex.estimators.observations import as_frame, frame_column, matrix_entries, pair_columns
+from spectraplex.estimators.input.labels import Labels, as_column, distinct
+from spectraplex.estimators.input.observations import as_frame, frame_column, matrix_entries, pair_columns
 
 BIG = 2**53 + 1  # the first whole number that is not itself as a float
 NASTY = ["", " ", "007", "7", 'a,"b"', "Ägypten – 東京 🙂", "x\ty\nz", "trailing\x00", "nan", "\ud800"]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from spectraplex.linesearch import NotFinite, Quadratic, Smoothly
+from spectraplex.losses.curves import NotFinite, Quadratic, Smoothly
 
 CURVES = {
     "quartic": lambda s: ((s - 0.4) ** 4 + 0.1 * s, 4 * (s - 0.4) ** 3 + 0.1),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dense
-from spectraplex.arrays import Pattern
-from spectraplex.operators import Dense, Lifted, LowRank, Shifted, Sparse, Sum
+from spectraplex.places.numpy import Pattern
+from spectraplex.matrices.operators import Dense, Lifted, LowRank, Shifted, Sparse, Sum
 
 DTYPES = ("float64", "complex128")
 KINDS = ("sparse", "dense", "low-rank", "sum")

@@ -77,9 +77,9 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, 
 def test_docstring_examples():
     import doctest
 
-    import spectraplex.estimators.completion
-    import spectraplex.estimators.exchange
-    import spectraplex.estimators.imputer
+    import spectraplex.estimators.completion.estimator
+    import spectraplex.estimators.completion.exchange
+    import spectraplex.estimators.imputation.estimator
     import spectraplex.objectives.completion
     import spectraplex.penalized
     import spectraplex.problem

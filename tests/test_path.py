@@ -14,9 +14,9 @@ import spectraplex as sx
 from dense import completion as dense_completion
 from problems import normal
 from refusals import check, refused
-from spectraplex.coverage import Coverage, Line, Node, Promise, _proven, cover
+from spectraplex.paths.proof import Coverage, Line, Node, Promise, _proven, cover
 from spectraplex.datasets import ratings_like
-from spectraplex.family import Between, Family, solved
+from spectraplex.paths.family import Between, Family, solved
 
 TIGHT = sx.Stop(relative_gap=1e-9, gap=1e-12, max_steps=300)
 

@@ -11,9 +11,9 @@ import spectraplex as sx
 from dense import completion as dense_completion
 from problems import normal
 from refusals import check, refused
-from spectraplex import certificate as room
-from spectraplex.bounds import upper_bound
-from spectraplex.certificate import Candidate, dual_value
+from spectraplex.certificates import dual as room
+from spectraplex.eigen.bounds import upper_bound
+from spectraplex.certificates.dual import Candidate, dual_value
 
 TIGHT = sx.Stop(relative_gap=1e-9, max_steps=200)
 STEPS = 60

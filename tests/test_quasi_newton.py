@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spectraplex as sx
-from spectraplex import quasi_newton
-from spectraplex.quasi_newton import LimitedMemory
+from spectraplex.methods import quasi_newton
+from spectraplex.methods.quasi_newton import LimitedMemory
 
 LARGE = 70_001  # beyond what stays with NumPy, and not a whole number of blocks
 

@@ -15,10 +15,10 @@ from scipy.sparse import csr_matrix
 
 import problems
 import spectraplex as sx
-from spectraplex.arrays import norms
-from spectraplex.eigen import leading
-from spectraplex.linesearch import Smoothly
-from spectraplex.operators import Dense
+from spectraplex.places.numpy import norms
+from spectraplex.eigen.leading import leading
+from spectraplex.losses.curves import Smoothly
+from spectraplex.matrices.operators import Dense
 
 SCALES = [2.0**power for power in (-465, -332, -166, 166, 332, 465)]  # about 1e-140 … 1e140: f is up to about 1e280
 STEPS = 8  # few enough for rounding errors to stay small

@@ -11,10 +11,10 @@ import pytest
 from scipy.sparse import coo_matrix
 
 import spectraplex as sx
-from spectraplex.experiments import table1, table1_claims, table1_fits, table1_report
+from spectraplex.experiments.table1 import run as table1, claims as table1_claims, read as table1_fits, words as table1_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, plain
-from spectraplex.experiments.table1_problems import GAP, SPREAD, build
+from spectraplex.experiments.table1.problems import GAP, SPREAD, build
 
 PLACES = [
     ("distance", 24, 3, 1 / 6, 1.0),

@@ -9,7 +9,7 @@ import pytest
 
 import spectraplex as sx
 from problems import PROBLEMS, distance_spectrahedron
-from spectraplex.atoms import Atoms
+from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods.rank_one import regularized, theorem_accuracy, theorem_step
 
 INVARIANT_PROBLEMS = [

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from spectraplex.certificate import Candidate, lower_bound
+from spectraplex.certificates.dual import Candidate, lower_bound
 
 from . import problems
 from .common import hand_back

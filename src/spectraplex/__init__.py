@@ -1,32 +1,22 @@
 """spectraplex: convex optimisation over the spectrahedron and the nuclear-norm ball, with a provable gap."""
 
 from ._version import __version__
-from .certificate import Certificate
-from .check import check
-from .domains import NuclearBall, Spectrahedron, TraceBall
-from .factors import Rectangular, Symmetric
-from .judge import Verification, certify, verify
-from .methods import (
-    METHODS,
-    AwayStep,
-    ConditionalGradient,
-    FullRankOneRegularized,
-    Hybrid,
-    InFace,
-    Pairwise,
-    ProjectedGradient,
-    RankOneRegularized,
-)
+from .certificates.dual import Certificate
+from .objectives.check import check
+from .domains.sets import NuclearBall, Spectrahedron, TraceBall
+from .matrices.factors import Rectangular, Symmetric
+from .certificates.judge import Verification, certify, verify
+from .methods import METHODS, AwayStep, ConditionalGradient, FullRankOneRegularized, Hybrid, InFace, Pairwise, ProjectedGradient, RankOneRegularized
 from .objectives import Completion, Distance, Objective, Sensing, Smooth
-from .path import path
-from .pathway import Path, PathPoint
+from .paths.walk import path
+from .paths.solutions import Path, PathPoint
 from .penalized import Penalized, counterpart
 from .problem import Method, Point, Problem, Step
 from .projection import project
 from .result import Result, load
 from .solve import solve
 from .stop import Status, Stop
-from .threads import set_threads
+from .places.threads import set_threads
 from .trace import Collect, Progress, Record, Trace
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .factors import Factors, Symmetric
+from .matrices.factors import Factors, Symmetric
 
 if TYPE_CHECKING:
     from .problem import Problem

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from .domains import NuclearBall, TraceBall
-from .eigen import leading
-from .factors import as_factors
-from .linesearch import NotFinite
-from .objectives.validate import number
-from .penalty import NuclearPenalty, TracePenalty, tilted
+from .domains.sets import NuclearBall, TraceBall
+from .eigen.leading import leading
+from .matrices.factors import as_factors
+from .losses.curves import NotFinite
+from .checks import number
+from .domains.penalties import NuclearPenalty, TracePenalty, tilted
 from .problem import Problem, require_objective
 from .result import Result
 from .rounding import of_sum

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Array
-from .atoms import Atoms
-from .domains import Domain
+from .places.numpy import Array
+from .matrices.atoms import Atoms
+from .domains.sets import Domain
 from .fingerprint import of_problem
-from .lift import LiftedObjective
-from .linesearch import Curve, NotFinite
-from .operators import Lifted
+from .domains.lift import LiftedObjective
+from .losses.curves import Curve, NotFinite
+from .matrices.operators import Lifted
 
 _NEEDED = ("measure", "combine", "evaluate", "along", "pair", "gradient")
 

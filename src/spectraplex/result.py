@@ -12,8 +12,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ._version import __version__
-from .claim import Certificate, Evidence, with_evidence
-from .factors import Factors, Rectangular, Symmetric
+from .certificates.certificate import Certificate, Evidence, with_evidence
+from .matrices.factors import Factors, Rectangular, Symmetric
 from .files import aside, number, plain
 from .stop import Status
 from .trace import Record, Trace

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import EPS, Array, size_one
+from .places.numpy import EPS, Array, size_one
 
 VANISHING = 2.0**-1070
 

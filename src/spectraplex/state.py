@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .atoms import Atoms, Buffer
-from .certificate import Candidate
-from .domains import size_of
+from .matrices.atoms import Atoms, Buffer
+from .certificates.dual import Candidate
+from .domains.sets import size_of
 from .fingerprint import data_fingerprint, identity
-from .linesearch import NotFinite
+from .losses.curves import NotFinite
 from .objectives.distance import Factored
-from .penalty import Charged
+from .domains.penalties import Charged
 from .problem import Point
 from .result import Result
 from .trace import Trace

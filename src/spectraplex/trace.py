@@ -9,7 +9,7 @@ from typing import Any, TextIO, overload
 
 import numpy as np
 
-from .arrays import Array
+from .places.numpy import Array
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.domains import size_of
+from spectraplex.domains.sets import size_of
 
 from .cases import Case, pick
 from .classes import make

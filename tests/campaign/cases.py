@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import spectraplex as sx
-from spectraplex.domains import size_of
+from spectraplex.domains.sets import size_of
 
 from .exact import KINDS, Logistic, Separable, turned
 

@@ -9,23 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from .options import (
-    Column,
-    Config,
-    Delimiter,
-    DropEmpty,
-    Duplicates,
-    Encoding,
-    File,
-    Header,
-    Json,
-    Matrix,
-    Model,
-    Out,
-    Quiet,
-    Row,
-    Value,
-)
+from .options import Column, Config, Delimiter, DropEmpty, Duplicates, Encoding, File, Header, Json, Matrix, Model, Out, Quiet, Row, Value
 from .words import sentences
 
 EXIT_CODES = (
@@ -112,7 +96,7 @@ def complete(
 ) -> None:
     """Fit a model to a table with holes and write it to a folder, with a certificate and a report."""
     flags = dict(locals())
-    from . import fitting, settings
+    from . import complete as fitting, settings
     from .words import summarised
 
     for name in ("file", "out", "config", "force", "quiet", "json"):
@@ -133,7 +117,7 @@ def resume(
     json: Json = False,
 ) -> None:
     """Go on with a run that was killed or interrupted; it ends with the very factors it would have ended with."""
-    from . import fitting
+    from . import complete as fitting
     from .words import summarised
 
     done = fitting.resume(model, data, quiet, _typed())
@@ -157,8 +141,8 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict the value of every pair of labels in a file, as CSV with the labels beside it."""
-    from . import answers
-    from .layout import Asked
+    from . import answer as answers
+    from ..tables.layout import Asked
 
     asked = Asked(row=row, column=column, delimiter=delimiter, header=header, encoding=encoding)
     answers.predict(model, pairs, out, asked, quiet, json)
@@ -178,7 +162,7 @@ def recommend(
     json: Json = False,
 ) -> None:
     """For each row the columns with the largest predictions, best first."""
-    from . import answers
+    from . import answer as answers
 
     answers.recommend(model, row, n, not include_seen, out, quiet, json)
 
@@ -187,7 +171,7 @@ def recommend(
 @sentences
 def info(model: Model, json: Json = False) -> None:
     """What a model is: data, settings, certificate, and whether its files are as they were written."""
-    from . import answers
+    from . import answer as answers
 
     answers.info(model, json)
 
@@ -224,7 +208,7 @@ def impute(
 ) -> None:
     """Fill the holes of a wide table; what is there is written as it was, text columns included."""
     flags = dict(locals())
-    from . import imputing, settings
+    from . import impute as imputing, settings
 
     for name in ("file", "out", "config", "quiet", "json"):
         flags.pop(name)
@@ -249,7 +233,7 @@ def certify(
     json: Json = False,
 ) -> None:
     """How far the model can be from the best there is for the data of a file, worked out afresh; 1 if too far."""
-    from . import checks
+    from . import check as checks
 
     text = {"delimiter": delimiter, "header": header, "encoding": encoding}
     asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
@@ -276,7 +260,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check the certificate that is written in a model against the data; 1 if it does not hold."""
-    from . import checks
+    from . import check as checks
 
     text = {"delimiter": delimiter, "header": header, "encoding": encoding}
     asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
@@ -285,7 +269,7 @@ def verify(
 
 
 def _asked(**said: Any) -> Any:
-    from .layout import Asked
+    from ..tables.layout import Asked
 
     return Asked(**{name: value for name, value in said.items() if value is not None})
 
@@ -306,7 +290,7 @@ def reproduce(context: typer.Context) -> None:
 @sentences
 def demo(context: typer.Context) -> None:
     """What this library does, in half a minute; --out FOLDER says where the pictures go."""
-    from ..demo import main
+    from ..demo.__main__ import main
 
     raise typer.Exit(main(context.args))
 

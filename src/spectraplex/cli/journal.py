@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..factors import Rectangular
+from ..matrices.factors import Rectangular
 from ..files import aside
 from ..fingerprint import data_fingerprint
 from ..problem import Problem

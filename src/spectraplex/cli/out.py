@@ -35,7 +35,7 @@ def put_json(document: Any, out: Path | None = None) -> None:
 def put(text: str, out: Path | None = None) -> None:
     """Data: to a file, written aside, or to standard output; never with letters changed."""
     if out is not None:
-        from . import store  # brings scikit-learn with it, which --help can do without
+        from . import store
 
         with store.file_aside(out) as aside:
             aside.write_text(text, encoding="utf-8", newline="")

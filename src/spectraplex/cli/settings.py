@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from .layout import Asked
+from ..tables.layout import Asked
 
 #: setting → how it is called in ``MatrixCompletion``.
 MODEL = {

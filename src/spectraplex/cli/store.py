@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..arrays import Array
+from ..places.numpy import Array
 from ..estimators import MatrixCompletion
-from ..estimators.storage import plain, restored
+from ..estimators.completion.storage import plain, restored
 from ..files import aside, beside
 
 FORMAT = "spectraplex model"

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..places.numpy import Array
 from ..estimators import MatrixCompletion
-from ..estimators.labels import Labels, as_column, objects
-from . import tables
-from .layout import Asked
+from ..estimators.input.labels import Labels, as_column, objects
+from ..tables import reading as tables
+from ..tables.layout import Asked
 from .words import shown
 
 _OWNER = "--test"
@@ -55,7 +55,7 @@ def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
 
 def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
     """The model's error and those of the baselines, for people and for model.json."""
-    from ..report_judge import judged
+    from ..report.scores import judged
 
     found = judged(model, (held.pairs, held.values))
     measure = found.measures[0]

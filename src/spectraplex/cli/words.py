@@ -73,7 +73,7 @@ def shown(name: str) -> str:
 
 def summarised(done: Any, as_json: bool) -> None:
     """The result of a fit."""
-    from .fitting import summary
+    from .complete import summary
 
     out = done.out
     facts = summary(done, out)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..stop import Stop
 from ..trace import Record
-from .table import Tried, Watch
+from .imputation.table import Tried, Watch
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport

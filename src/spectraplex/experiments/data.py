@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from .. import datasets
-from ..arrays import Array
+from ..places.numpy import Array
 
 #: The sizes of the generated tables that stand in: users, items, ratings.
 _SIZES = {"100k": (943, 1682, 100_000), "1m": (6040, 3706, 1_000_209), "quick": (120, 90, 3_000)}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array
+from ..places.numpy import Array
 from ..problem import Point, Problem, Step
 from .oracle import Oracle, base, begin, find, oracle_or_say, tidy
 

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import Array, dagger
-from ..lift import LiftedObjective
-from ..linesearch import NotFinite
+from ..places.numpy import Array, dagger
+from ..domains.lift import LiftedObjective
+from ..losses.curves import NotFinite
 from ..problem import Problem
-from ..quasi_newton import LimitedMemory
+from .quasi_newton import LimitedMemory
 
 _HISTORY = 6  # pairs kept
 _LEAST = 3  # fewest steps of one descent

@@ -27,10 +27,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import EPS, Array, dagger, inner, norms, orthonormal, size_one
-from ..domains import Domain, NuclearBall
-from ..factors import Rectangular, Symmetric
-from ..lift import LiftedObjective
+from ..places.numpy import EPS, Array, dagger, inner, norms, orthonormal, size_one
+from ..domains.sets import Domain, NuclearBall
+from ..matrices.factors import Rectangular, Symmetric
+from ..domains.lift import LiftedObjective
 from ..problem import Point, Problem, Step
 from .oracle import base, begin, find
 

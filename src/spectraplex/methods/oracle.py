@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..atoms import Atoms
-from ..eigen import Accuracy, leading
-from ..linesearch import NotFinite
-from ..operators import Lifted, Shifted, Sparse
+from ..places.numpy import Array
+from ..matrices.atoms import Atoms
+from ..eigen.leading import Accuracy, leading
+from ..losses.curves import NotFinite
+from ..matrices.operators import Lifted, Shifted, Sparse
 from ..problem import Point, Problem, Step
 
 #: Methods with a line search and no β ask for this fraction of the estimated gap.

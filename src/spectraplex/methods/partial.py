@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..eigen import leading
-from ..factors import Factors, Rectangular, Symmetric
-from ..operators import Lifted, Operator
+from ..places.numpy import Array
+from ..eigen.leading import leading
+from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..matrices.operators import Lifted, Operator
 
 _FIRST = 12
 

@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import EPS, Array, dagger, inner
-from ..factors import Factors
-from ..linesearch import NotFinite
-from ..operators import LowRank, Operator, Sum
+from ..places.numpy import EPS, Array, dagger, inner
+from ..matrices.factors import Factors
+from ..losses.curves import NotFinite
+from ..matrices.operators import LowRank, Operator, Sum
 from ..problem import Point, Problem, Step
 from ..rounding import norm
 from .partial import project_leading

@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array
-from ..linesearch import Curve
-from ..objectives.validate import number
-from ..operators import Lifted, Shifted
+from ..places.numpy import Array
+from ..losses.curves import Curve
+from ..checks import number
+from ..matrices.operators import Lifted, Shifted
 from ..problem import Point, Problem, Step
 from .oracle import Direction, Oracle, base, begin, difference, find, oracle_or_say, tidy, worst
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..arrays import Array
-from ..linesearch import Curve
-from ..operators import Operator
+from ..places.numpy import Array
+from ..losses.curves import Curve
+from ..matrices.operators import Operator
 from .completion import Completion
 from .distance import Distance
 from .sensing import Sensing

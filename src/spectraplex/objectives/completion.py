@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Pattern, blend, inner
+from ..places.numpy import Array, Pattern, blend, inner
 from ..fingerprint import identity
-from ..linesearch import Curve
-from ..operators import Sparse
+from ..losses.curves import Curve
+from ..matrices.operators import Sparse
 from ..rounding import norm
-from .losses import Conjugate, Huber, Logistic, Loss, Squared, steepest
-from .validate import indices, number, numbers, positive_weights, two_dimensions
+from ..losses.entrywise import Conjugate, Huber, Logistic, Loss, Squared, steepest
+from ..checks import indices, number, numbers, positive_weights, two_dimensions
 
 
 class Completion:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Pattern, dagger, inner
-from ..factors import Rectangular
-from ..linesearch import Quadratic
-from ..operators import Dense, LowRank, Operator, Sparse, Sum
+from ..places.numpy import Array, Pattern, dagger, inner
+from ..matrices.factors import Rectangular
+from ..losses.curves import Quadratic
+from ..matrices.operators import Dense, LowRank, Operator, Sparse, Sum
 from ..rounding import VANISHING, norm, of_sum, plain
-from .losses import Conjugate, Squared
-from .validate import hermitian_or_say, numbers
+from ..losses.entrywise import Conjugate, Squared
+from ..checks import hermitian_or_say, numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import EPS, Array, Pattern
-from ..linesearch import Curve
-from ..operators import Sparse
+from ..places.numpy import EPS, Array, Pattern
+from ..losses.curves import Curve
+from ..matrices.operators import Sparse
 from .intercepts import Inner, Intercepts
-from .losses import Conjugate
+from ..losses.entrywise import Conjugate
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import EPS, Array, Pattern, blend, inner
+from ..places.numpy import EPS, Array, Pattern, blend, inner
 from ..fingerprint import identity
-from ..linesearch import Curve, Quadratic, Smoothly
-from ..operators import Sparse
+from ..losses.curves import Curve, Quadratic, Smoothly
+from ..matrices.operators import Sparse
 from ..rounding import VANISHING, moved, of_image, of_sum
-from .losses import Conjugate, Loss, Squared, steepest
+from ..losses.entrywise import Conjugate, Loss, Squared, steepest
 
 _SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level

@@ -8,13 +8,13 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..arrays import EPS, Array, Pattern, adjoint_times, dagger, inner
+from ..places.numpy import EPS, Array, Pattern, adjoint_times, dagger, inner
 from ..fingerprint import fingerprint, stream
-from ..linesearch import Curve
-from ..operators import Dense, LowRank, Operator, Sparse
+from ..losses.curves import Curve
+from ..matrices.operators import Dense, LowRank, Operator, Sparse
 from ..rounding import norm
-from .losses import Conjugate, Squared
-from .validate import hermitian_or_say, numbers
+from ..losses.entrywise import Conjugate, Squared
+from ..checks import hermitian_or_say, numbers
 
 _EXACT = 3000  # Gram matrices up to this size are decomposed; beyond, a bound that holds is used instead
 
@@ -131,7 +131,7 @@ class Sensing:
         """
         if self.measurements.count <= _EXACT:
             return float(max(self._spectrum[0], 0.0))
-        from ..bounds import upper_bound
+        from ..eigen.bounds import upper_bound
 
         rng = stream(0, fingerprint(*self.parts()))
         return upper_bound(_Gram(self), failure=1e-12, relative=1e-3, rng=rng).value

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import Array, dagger, inner
+from ..places.numpy import Array, dagger, inner
 from ..fingerprint import identity
-from ..linesearch import NotFinite, Smoothly
-from ..operators import Dense
-from .validate import number, two_dimensions
+from ..losses.curves import NotFinite, Smoothly
+from ..matrices.operators import Dense
+from ..checks import number, two_dimensions
 
 
 class Smooth:

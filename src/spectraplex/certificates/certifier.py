@@ -1,0 +1,221 @@
+"""The certifier of one run: when to look for a lower bound, from which points, and what failure budget is left."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..places.numpy import EPS
+from ..matrices.atoms import Atoms
+from .dual import Candidate, Certificate, LowerBound, contradicts, extent, lower_bound, shown
+from .certificate import Evidence
+from .evidence import evidence_of, from_evidence, nearby, slope_mark
+from ..fingerprint import data_fingerprint, stream
+from .judged import Judged
+from ..problem import Point, Problem
+from ..rounding import of_value
+
+_GUESS = 150.0  # products of a first certification, before one was seen
+_NEARLY = 0.05  # share of the gap that the slope of X itself may lose against evidence that would have to be kept
+
+
+class Certifier:
+    """The lower bound of one run: the best so far, how true it is, and the failure budget it has used.
+
+    The j-th certification of a run may fail with probability failure/(j(j + 1)), so all together with ``failure``. Its
+    random start depends on the seed, the data and the slope in question: no problem can be built that expects it.
+    """
+
+    def __init__(self, problem: Problem, failure: float, seed: int, average: bool) -> None:
+        self.problem, self.failure, self.seed = problem, failure, seed
+        self.found: LowerBound | None = None  # the best bound
+        self.count, self.products = 0, 0.0
+        self.average: Any = None  # of the images so far: often the better dual point
+        self.contradicted = False  # a "lower bound" above a value: no convex function has that
+        self.blur = 0.0  # rounding of the last bound and of the value it was compared with
+        self._averages = average and hasattr(problem.objective, "conjugate")  # else no bare slope can be verified
+        self._last_cost, self._last_seen = 0.0, -math.inf
+
+    @property
+    def bound(self) -> float:
+        return -math.inf if self.found is None else self.found.value
+
+    @property
+    def kind(self) -> str:
+        return "none" if self.found is None else self.found.kind
+
+    def follow(self, point: Point, t: int) -> None:
+        """A running average of the images, weights growing like t⁴: its slope is a dual point that does not zigzag.
+
+        Measured beside the last slope, the best of recent ones and Anderson extrapolation: see benchmarks/duals.py.
+        """
+        image = self.problem.lifted.seen(point.image)
+        if not self._averages or not isinstance(image, np.ndarray):
+            return
+        if self.average is None:
+            self.average = image
+            return
+        share = 5.0 / (t + 5.0)
+        self.average = self.problem.objective.combine(1.0 - share, self.average, share, image)
+
+    def due(self, estimate: float, wanted: float, products: float) -> bool:
+        """When the estimate (if there is one) says it will be enough, and never for more than a quarter of the work."""
+        waited = products - self._last_seen
+        if math.isnan(estimate) or estimate <= wanted:
+            soon = waited >= 3.0 * self._last_cost
+        elif estimate <= 4.0 * wanted:  # scaled and averaged dual points often show less than the estimate knows
+            soon = waited >= 10.0 * self._last_cost
+        else:  # an estimate is that of the point before: a long step may have left it far behind
+            soon = estimate <= 100.0 * wanted and waited >= 20.0 * max(self._last_cost, _GUESS)
+        self._last_seen = products if soon else self._last_seen
+        return soon
+
+    def certify(self, own: Candidate, most: float, wanted: float = math.nan) -> float:
+        """Look for a better lower bound from this candidate or the average; returns the products it took."""
+        self.count += 1
+        failure = self.failure / (self.count * (self.count + 1))
+        candidates = [own]
+        if self.average is not None and self.average is not self.problem.lifted.seen(own.image):
+            candidates.append(Candidate.at(self.problem, self.average))
+        rng = stream(self.seed, data_fingerprint(self.problem), slope_mark(self.problem, own.slope))
+        found = lower_bound(self.problem, candidates, own.value, failure=failure, rng=rng, products=most, wanted=wanted)
+        self.products += found.products
+        self._last_cost = found.products
+        self._last_seen += found.products
+        self.blur = found.blur + self._rounding(own)
+        if found.value > self.bound:
+            self.found = found
+        self.confront(own)
+        return found.products
+
+    def floor(self, point: Point) -> float:
+        """What rounding makes of the gap at a point: in its value, and in the best bound."""
+        return self.rounding(point) + (0.0 if self.found is None else self.found.blur)
+
+    def rounding(self, point: Point) -> float:
+        """Of the value of a point."""
+        return self._rounding(Candidate.of(point))
+
+    def _rounding(self, own: Candidate) -> float:
+        size, terms = extent(self.problem, own)
+        charged = 8 * EPS * self.problem.lifted.allowance  # λT·(1 − slack), with a slack near one
+        return of_value(self.problem.objective, own.value, own.slope, size, terms) + charged
+
+    def confront(self, own: Candidate) -> bool:
+        """Whether the bound lies above a value that was seen; it is then withdrawn, and nothing counts as certified."""
+        if self.bound > own.value and self._contradicts(own):
+            if isinstance(own.of_what, Atoms):  # an image that was carried along has drifted: measured afresh?
+                own = Candidate.of(self.problem.point(own.of_what))
+            if self._contradicts(own):
+                self.contradicted, self.found = True, None
+        return self.contradicted
+
+    def _contradicts(self, own: Candidate) -> bool:
+        return contradicts(self.problem, self.bound, own.value, self._rounding(own))
+
+    def settle(self, judged: Judged, most: float, wanted: float) -> float:
+        """Where the slope of X cannot be compared with that of the bound, look for a bound from it; returns products.
+
+        It replaces the one there is if that could not be kept as evidence.
+        """
+        before = self.found
+        if before is None or nearby(self.problem, before, judged.candidate, judged.value) is not None:
+            return 0.0
+        self.found = None
+        spent = self.certify(judged.candidate, most, wanted if wanted > -math.inf else judged.value - before.value)
+        if self.contradicted or (self.found is None and evidence_of(self.problem, before.candidate) is None):
+            return spent
+        gap = judged.value - before.value
+        if judged.value - self.bound > max((1 + _NEARLY) * gap, wanted):
+            self.found = self.found if evidence_of(self.problem, before.candidate) is None else before
+        return spent
+
+    def certificate(self, judged: Judged, wanted: float = -math.inf) -> Certificate:
+        """Of the matrix that is returned. No product is spent.
+
+        The slope of X itself is where the bound should come from: then X proves it alone. If an earlier dual point
+        shows clearly more, or the gap that was wanted where X does not, it is kept as evidence.
+        """
+        found, dual, evidence = self.found, "slope", None
+        if found is not None:
+            gap = judged.value - found.value
+            own = nearby(self.problem, found, judged.candidate, judged.value)
+            enough = own is not None and judged.value - own.value <= max((1 + _NEARLY) * gap, wanted)
+            if own is not None and enough and not judged.value - own.value > wanted >= gap:
+                found = own
+            elif found.candidate.slope is not judged.candidate.slope:
+                evidence = evidence_of(self.problem, found.candidate)
+                if evidence is not None:
+                    dual = evidence.mark
+        return Certificate(
+            kind="none" if found is None else found.kind,
+            failure=0.0 if found is not None and found.kind == "proven" else self.failure,
+            value=judged.value,
+            lower_bound=-math.inf if found is None else found.value,
+            feasibility=judged.outside,
+            dual=dual,
+            data=data_fingerprint(self.problem),
+            factors=judged.mark,
+            rounding=judged.rounding,
+            evidence=evidence,
+        )
+
+    # ------------------------------------------------------------------------------------------------ saved and back
+
+    def state(self) -> dict[str, Any]:
+        """Flat, for saving."""
+        flat: dict[str, Any] = {
+            "lower_bound": self.bound,
+            "kind": self.kind,
+            "failure": self.failure,
+            "certified": self.count,
+            "certifying": self.products,
+            "last_cost": self._last_cost,
+            "last_seen": self._last_seen,
+            "blur": self.blur,
+        }
+        if self.found is not None:
+            flat |= {"top": self.found.top, "spread": self.found.spread, "lost": self.found.blur}
+            evidence = evidence_of(self.problem, self.found.candidate)
+            if evidence is not None:
+                flat |= {f"dual.{evidence.kind}.{name}": array for name, array in evidence.arrays.items()}
+        if isinstance(self.average, np.ndarray):
+            flat["average"] = self.average
+        return flat
+
+    def restore(self, state: dict[str, Any], like: Candidate) -> None:
+        """Go on where a run was. Its bound is not believed: it is derived again from its dual point, or dropped."""
+        self.count, self.products = max(0, int(state["certified"])), float(state["certifying"])
+        self._last_cost, self._last_seen = float(state["last_cost"]), float(state["last_seen"])
+        self.blur = max(0.0, float(state["blur"]))
+        average = state.get("average")
+        image = self.problem.lifted.seen(like.image)
+        if self._averages and isinstance(average, np.ndarray) and isinstance(image, np.ndarray):
+            fits = average.shape == image.shape and average.dtype == image.dtype and np.isfinite(average).all()
+            self.average = average if fits else None
+        failure = float(state["failure"])
+        if state["kind"] in ("proven", "probable") and 0.0 < failure < 1.0 and hasattr(self.problem.objective, "parts"):
+            self._rederive(state, like, failure)
+
+    def _rederive(self, state: dict[str, Any], like: Candidate, failure: float) -> None:
+        """Prove the stored bound again, with the system's random numbers; a bound that cannot be shown is dropped.
+
+        The number itself is kept, so that a run that is continued is the run that was not interrupted.
+        """
+        names = [name for name in state if name.startswith("dual.")]
+        kinds = {name.split(".")[1] for name in names}
+        if len(kinds) != 1:
+            return
+        evidence = Evidence(kinds.pop(), {name.split(".", 2)[2]: state[name] for name in names})
+        candidate = from_evidence(self.problem, evidence, like)
+        if candidate is None:
+            return
+        claimed, kind = float(state["lower_bound"]), str(state["kind"])
+        ours = shown(self.problem, candidate, claimed, kind, failure)
+        if ours.value >= claimed:
+            self.failure = max(self.failure, failure)  # what the earlier bound was worth
+            top, spread = max(ours.top, float(state["top"])), max(ours.spread, float(state["spread"]))
+            lost = max(0.0, float(state["lost"]))
+            self.found = LowerBound(claimed, kind, failure, 0.0, candidate, top, spread, lost)

@@ -1,0 +1,82 @@
+"""Dual points that are kept: as evidence beside a certificate, in the state of a run, and compared with X's own slope.
+
+A slope is kept as it is where the loss has a conjugate, because any slope is then a dual point. Otherwise the image is
+kept, since convexity gives a bound from the value and slope at any image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .dual import Candidate, LowerBound, believed, claim
+from .certificate import Evidence
+from ..fingerprint import fingerprint
+from ..objectives.distance import Factored
+from ..problem import Problem
+from ..rounding import norm
+
+
+def slope_mark(problem: Problem, slope: Any) -> str:
+    """A fingerprint of a slope, for the random start that is to know nothing of it."""
+    if isinstance(slope, np.ndarray):
+        return fingerprint(slope)
+    if isinstance(slope, Factored):
+        return fingerprint(slope.U, slope.s, slope.V)
+    ones = np.ones((problem.objective.shape[1], 1), problem.dtype)
+    return fingerprint(problem.objective.gradient(slope).matmat(ones))
+
+
+def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
+    """What must be kept so that somebody else can build the same bound; None where it cannot be kept."""
+    if isinstance(candidate.slope, np.ndarray) and believed(problem, candidate):
+        return Evidence("slope", {"y": candidate.slope})
+    image = candidate.slope if candidate.image is None else problem.lifted.seen(candidate.image)
+    if isinstance(image, np.ndarray):
+        return Evidence("image", {"z": image})
+    if isinstance(image, Factored):
+        return Evidence("image", {"U": image.U, "s": image.s, "V": image.V})
+    return None
+
+
+def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Candidate | None:
+    """The candidate that evidence stands for; None unless it has the types and shapes that ``like``, one of X, has."""
+    arrays = evidence.arrays
+    if not all(isinstance(array, np.ndarray) and np.isfinite(array).all() for array in arrays.values()):
+        return None
+    if evidence.kind == "slope" and set(arrays) == {"y"} and _alike(arrays["y"], like.slope):
+        found = Candidate(like.value, arrays["y"], None)
+        return found if believed(problem, like) else None
+    if evidence.kind != "image" or like.image is None:
+        return None
+    image = problem.lifted.seen(like.image)
+    if set(arrays) == {"z"} and _alike(arrays["z"], image):
+        return Candidate.at(problem, arrays["z"])
+    if set(arrays) == {"U", "s", "V"} and isinstance(image, Factored):
+        U, s, V = arrays["U"], arrays["s"], arrays["V"]
+        shapes = (problem.objective.shape[0], s.size), (problem.objective.shape[1], s.size)
+        kinds = s.dtype == np.float64 and U.dtype == V.dtype == np.dtype(problem.dtype)
+        if kinds and s.ndim == 1 and (U.shape, V.shape) == shapes:
+            return Candidate.at(problem, problem.objective.measure(U, s, V))
+    return None
+
+
+def _alike(array: Any, like: Any) -> bool:
+    return isinstance(like, np.ndarray) and array.dtype == like.dtype and array.shape == like.shape
+
+
+def nearby(problem: Problem, known: LowerBound, candidate: Candidate, value: float) -> LowerBound | None:
+    """The bound from a slope close to one whose λ_max is bounded: λ_max moves by at most ‖𝒜*‖ times their distance.
+
+    No product is spent. None where the slopes are not arrays, or the objective does not know ‖𝒜‖.
+    """
+    y, x, reach = known.candidate.slope, candidate.slope, getattr(problem.objective, "reach", None)
+    if reach is None or not isinstance(x, np.ndarray) or not _alike(y, x):
+        return None
+    pull = problem.lifted.pull(x)
+    lift = abs(pull.scale) * (0.5 if pull.bipartite else 1.0)
+    top = known.top + (1 + 1e-9) * lift * reach * norm(x - y)
+    reached, blur, _ = claim(problem, candidate, top, known.spread, value)
+    return replace(known, value=reached, candidate=candidate, top=top, blur=blur, products=0.0)

@@ -1,0 +1,109 @@
+"""Checks at the door: what was wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .places.numpy import Array
+
+
+def numbers(owner: str, name: str, values: Any, *, ndim: int | None = None) -> Array:
+    """A float64 or complex128 array without NaN or infinity."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{owner}: {name} has masked entries; leave those out (values.compressed()) or fill them in.")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{owner}: {name} is ragged: all rows need the same length.") from None
+    if array.dtype.kind not in "buifc":
+        raise TypeError(f"{owner}: {name} must be numbers, got dtype {array.dtype}.")
+    if ndim is not None and array.ndim != ndim:
+        raise ValueError(f"{owner}: {name} must have {ndim} dimension(s), got shape {array.shape}.")
+    array = np.ascontiguousarray(array, dtype=np.complex128 if array.dtype.kind == "c" else np.float64)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        where = place[0] if array.ndim == 1 else place
+        raise ValueError(
+            f"{owner}: {name}[{where}] is {array[place]}; remove or replace it ({int(bad.sum())} such in all)."
+        )
+    return array
+
+
+def indices(owner: str, name: str, values: Any, bound: int) -> Array:
+    """A one-dimensional integer array within 0 … bound − 1."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{owner}: {name} must be one-dimensional, got shape {array.shape}.")
+    if array.size and array.dtype.kind not in "iu":
+        if array.dtype.kind != "f":
+            raise TypeError(f"{owner}: {name} must be integers, got dtype {array.dtype}.")
+        broken = ~np.isfinite(array) | (array != np.floor(array))
+        if broken.any():
+            place = int(np.argmax(broken))
+            raise TypeError(f"{owner}: {name}[{place}] is {array[place]}, but indices must be integers.")
+    outside = (array < 0) | (array >= bound)
+    if outside.any():
+        place = int(np.argmax(outside))
+        raise ValueError(
+            f"{owner}: {name}[{place}] is {array[place]}, outside 0 … {bound - 1}; "
+            "indices count from zero, or the shape is too small."
+        )
+    return array.astype(np.int64) if array.dtype.kind == "f" else array
+
+
+def positive_weights(owner: str, weights: Any, count: int) -> Array | None:
+    if weights is None:
+        return None
+    array = numbers(owner, "weights", weights, ndim=1)
+    if array.dtype.kind == "c":
+        raise TypeError(f"{owner}: weights must be real, got complex numbers.")
+    if array.size != count:
+        raise ValueError(f"{owner}: {array.size} weights for {count} observations; give one each.")
+    if not (array > 0).all():
+        place = int(np.argmin(array > 0))
+        raise ValueError(f"{owner}: weights[{place}] is {array[place]}; weights are positive (leave the entry out).")
+    return array
+
+
+def number(owner: str, name: str, value: Any, *, positive: bool = False, sign: bool = False) -> float:
+    """A finite real number that is not negative, or that is positive, or (``sign``) any."""
+    words = "positive and finite" if positive else "a finite number" if sign else "a non-negative number"
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{owner}: {name} must be {words}, got {value!r}.")
+    given = float(value)
+    if not np.isfinite(given) or (given < 0 and not sign) or (positive and given == 0):
+        raise ValueError(f"{owner}: {name} must be {words}, got {value!r}.")
+    return given
+
+
+def two_dimensions(owner: str, shape: Any) -> tuple[int, int]:
+    try:
+        m, n = shape
+    except (TypeError, ValueError):
+        raise ValueError(f"{owner}: shape must be (rows, columns), got {shape!r}.") from None
+    try:
+        m, n = index(m), index(n)
+    except TypeError:
+        raise ValueError(f"{owner}: shape must be two whole numbers, got {shape!r}.") from None
+    if m < 1 or n < 1:
+        raise ValueError(f"{owner}: shape must be at least 1 × 1, got {shape!r}.")
+    return m, n
+
+
+def hermitian_or_say(owner: str, name: str, matrix: Array) -> bool:
+    """Refuse a matrix that differs from its conjugate transpose, saying where; True when it is exactly Hermitian."""
+    if matrix.shape[-1] != matrix.shape[-2]:
+        raise ValueError(f"{owner}: {name} is {matrix.shape[-2]}×{matrix.shape[-1]}; this domain needs square ones.")
+    difference = np.abs(matrix - matrix.conj().swapaxes(-1, -2))
+    if difference.size and difference.max() > 1e-10 * max(np.abs(matrix).max(), np.finfo(float).tiny):
+        place = tuple(int(i) for i in np.unravel_index(np.argmax(difference), difference.shape))
+        raise ValueError(
+            f"{owner}: {name} is not Hermitian: {name}[{place}] = {matrix[place]:.6g} differs from the conjugate of "
+            f"its mirror by {difference[place]:.3g}; pass ({name} + {name}ᴴ)/2 if that is what you mean."
+        )
+    return not difference.any()

@@ -1,0 +1,299 @@
+"""complete and resume: from a file to a model folder."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import itertools
+import math
+import shutil
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..estimators import MatrixCompletion
+from ..estimators.completion import parameters
+from . import journal, settings, store, testing
+from ..tables import reading as tables
+from .journal import Journal
+from .talk import Progress, say
+from .words import shown, told
+
+
+@dataclass(frozen=True)
+class Job:
+    """What was asked for; enough to do it, and to do it again."""
+
+    file: Path
+    out: Path
+    said: dict[str, Any]
+    force: bool = False
+    quiet: bool = False
+    command: tuple[str, ...] = ()
+
+    def talk(self, words: str) -> None:
+        if not self.quiet:
+            say(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What came out."""
+
+    model: MatrixCompletion
+    table: tables.Table
+    status: str
+    report: bool
+    seconds: dict[str, float]
+    out: Path
+    test: dict[str, Any] | None = None
+
+
+def complete(job: Job) -> Done:
+    """Read, fit, write; refuses before any work where the model could not be written."""
+    store.refuse_folder(job.out, job.force)
+    left = journal.folder_of(job.out)
+    if left.exists() and not journal.abandoned(left):
+        if not job.force:
+            raise ValueError(
+                f"{left} holds an unfinished run; `spectraplex resume {job.out}` goes on with it, --force starts anew."
+            )
+        journal.read(left)  # only what is a checkpoint is ever removed
+        with journal.alone(left):
+            shutil.rmtree(left)
+    return _fit(job)
+
+
+def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]) -> Done:
+    """Go on with a run that was killed or interrupted."""
+    folder = journal.folder_of(given) if not (given / "checkpoint.json").is_file() else given
+    if not folder.exists():
+        what = "is finished" if store.status_of(given) == "finished" else "does not exist"
+        raise ValueError(f"There is nothing to resume: {given} {what}, and there is no checkpoint {folder}.")
+    document = journal.read(folder)
+    try:
+        out = folder.with_name(folder.name.removesuffix(".checkpoint"))
+        if not folder.name.endswith(".checkpoint"):
+            out = folder.with_name(document["out"])
+        said = {name: tuple(value) if isinstance(value, list) else value for name, value in document["said"].items()}
+        job = Job(Path(file or document["file"]), out, said, store.status_of(out) == "interrupted", quiet, command)
+        mark = str(document["fingerprint"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{folder}: checkpoint.json is damaged (missing or unknown entry: {error}).") from None
+    store.refuse_folder(out, job.force)
+    if not job.file.exists():
+        raise ValueError(f"{job.file} does not exist any more; --data FILE says where the data are now.")
+    return _fit(job, mark)
+
+
+def _fit(job: Job, mark: str | None = None) -> Done:
+    model, every = MatrixCompletion(**settings.of_model(job.said)), job.said.get("checkpoint")
+    _refuse_settings(model, every)
+    began = time.perf_counter()
+    table = tables.read(job.file, settings.of_reading(job.said))
+    seconds = {"reading": time.perf_counter() - began}
+    rows, columns = table.shape
+    job.talk(f"{table.guess}.")
+    job.talk(
+        f"{table.values.size:,} values of {rows:,} rows and {columns:,} columns; read in {seconds['reading']:.1f} s."
+    )
+    if mark is not None and mark != table.mark:
+        raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
+    held = _held_out(job, table, mark is not None)
+    document = {
+        "file": str(job.file.resolve()),
+        "out": job.out.name,
+        "said": job.said if held is None else job.said | {"test": str(held.file.resolve())},
+        "fingerprint": table.mark,
+    }
+    measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
+    progress = Progress(job.quiet, measure)
+    kept = Journal(journal.folder_of(job.out), document, every, progress)
+    with kept.listening(), _checkpoint(kept, job):
+        began = time.perf_counter()
+        with progress:
+            fit(model, table, kept, job)
+        seconds["fitting"] = time.perf_counter() - began
+        status = "interrupted" if kept.interrupted else "finished"
+        began = time.perf_counter()
+        test = None if held is None else _judged(job, model, held)
+        report = None
+        while report is None:
+            job = _elsewhere(job)
+            try:
+                report = _write(job, model, table, status, seconds, held, test)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise  # else somebody was there first, a moment ago
+        seconds["writing"] = time.perf_counter() - began
+        if status == "finished":
+            shutil.rmtree(kept.folder, ignore_errors=True)
+    return Done(model, table, status, report, seconds, job.out, test)
+
+
+def _elsewhere(job: Job) -> Job:
+    """A place for a model that was computed: beside the one wished for, if something came to be there meanwhile."""
+    try:
+        store.refuse_folder(job.out, job.force)
+    except ValueError:
+        places = (job.out.with_name(f"{job.out.name}-{number}") for number in itertools.count(2))
+        free = next(place for place in places if not place.exists())
+        say(f"{job.out} was written by somebody else meanwhile; this model is {free}.")
+        return replace(job, out=free)
+    return job
+
+
+def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
+    """Before anything is read or written."""
+    parameters.recipe_of(model)
+    parameters.radius_of(model)
+    check_random_state(model.random_state)
+    if every is not None and not 0 <= every < math.inf:
+        raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
+
+
+@contextmanager
+def _checkpoint(kept: Journal, job: Job) -> Iterator[None]:
+    """The checkpoint while a run is under way: it stays where that has an end other than the one wished for."""
+    fresh = not kept.folder.exists() or journal.abandoned(kept.folder)
+    with ExitStack() as claims:
+        if kept.every is not None or not fresh:
+            claims.enter_context(journal.alone(kept.folder))
+        try:
+            if kept.every is not None:
+                journal.begin(kept.folder, kept.document)
+            yield
+        except KeyboardInterrupt:
+            if kept.folder.exists():
+                say(f"`spectraplex resume {job.out}` goes on from the last checkpoint.")
+            raise
+        except (ValueError, TypeError, OSError):
+            if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
+                shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
+            elif kept.folder.exists():
+                say(f"What was solved is kept: `spectraplex resume {job.out}` goes on from the last checkpoint.")
+            raise
+
+
+def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
+    """What is kept from the fit, read before it; a run that goes on goes on without, if the file is gone."""
+    if "test" not in job.said:
+        return None
+    try:
+        return testing.read(Path(job.said["test"]), settings.of_reading(job.said), table)
+    except (OSError, ValueError) as error:
+        if not going_on:
+            raise
+        what = told(error) if isinstance(error, OSError) else str(error)
+        job.talk(f"{what} The run goes on without a test.")
+        return None
+
+
+def _judged(job: Job, model: MatrixCompletion, held: testing.Held) -> dict[str, Any] | None:
+    try:
+        facts = testing.judge(model, held)
+    except ValueError as error:  # a fit of hours must not be lost because of its test
+        job.talk(f"{held.file} could not be used as a test: {error}")
+        return None
+    if facts["fitted_too"]:
+        job.talk(f"{held.file}: {facts['fitted_too']:,} of its pairs were fitted, too; on them it is no test.")
+    return facts
+
+
+def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
+    """Fit, keeping what is solved."""
+    model._solver, model._observers = kept.solve, (kept.progress,)
+    names = list(table.names[:2]) if table.names[0] != table.names[1] else None
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
+    finally:
+        del model._solver, model._observers
+    for each in heard:
+        if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
+            job.talk(str(each.message).removeprefix("MatrixCompletion: "))
+
+
+def _write(
+    job: Job,
+    model: MatrixCompletion,
+    table: tables.Table,
+    status: str,
+    seconds: dict[str, float],
+    held: testing.Held | None,
+    test: dict[str, Any] | None,
+) -> bool:
+    facts = {
+        "status": status,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "data": {
+            "file": shown(job.file.name),
+            "fingerprint": table.mark,
+            "names": list(table.names),
+            "shape": list(table.shape),
+            "observations": int(table.values.size),
+            "reading": table.reading,
+        },
+        "test": test,
+    }
+    with store.folder_aside(job.out, job.force) as aside:
+        store.write(aside, model, facts)
+        return job.said.get("report", True) and _report(job, model, aside / "report.html", held)
+
+
+def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
+    """The page about the model; where it cannot be had, a sentence instead."""
+    try:
+        report = importlib.import_module("spectraplex.report")
+        kept = None if held is None else (held.pairs, held.values)
+        command = [shown(word) for word in job.command]
+        report.write(model, path, source=shown(job.file.name), held_out=kept, command=command or None)
+    except OSError:
+        raise
+    except Exception as error:  # a fit of hours must not be lost because of its page
+        job.talk(f"No report was written: {str(error).rstrip('.')}.")
+        return False
+    return True
+
+
+def summary(done: Done, out: Path) -> dict[str, Any]:
+    """For machines."""
+    model = done.model
+    certificate = model.certificate_
+    fitted = np.sqrt(np.mean((_predicted(model) - model.observations_.values) ** 2))
+    scores = model.path_["score"]
+    return {
+        "model": str(out),
+        "status": done.status,
+        "rows": done.table.shape[0],
+        "columns": done.table.shape[1],
+        "observations": int(done.table.values.size),
+        "radius": model.radius_,
+        "rank": model.rank_,
+        "steps": model.n_iter_,
+        "value": certificate.value,
+        "gap": certificate.gap if np.isfinite(certificate.gap) else None,
+        "certificate": str(certificate),
+        "fitted_rmse": float(fitted),
+        "held_out_score": float(scores.min()) if scores.size else None,
+        "test": done.test,
+        "report": str(out / "report.html") if done.report else None,
+        "seconds": done.seconds,
+    }
+
+
+def _predicted(model: MatrixCompletion) -> Any:
+    from ..estimators.completion import serving
+
+    seen = model.observations_
+    return serving.linked(model, serving.linear(model, seen.rows, seen.cols))

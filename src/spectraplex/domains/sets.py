@@ -1,0 +1,323 @@
+"""Spectrahedron, TraceBall, NuclearBall: each a lift of the unit spectrahedron S_d, both ways.
+
+A lift is three things: the rows ``left`` and ``right`` of an upstairs vector that make the block the user sees, and
+a ``scale``: Z = scale · X[left, right]. From these follow atoms, images, gradients, smoothness and results:
+
+==============  ===========  ===============  =======  ==================  ===================
+set             dimension    left, right      scale    smoothness          strong convexity
+==============  ===========  ===============  =======  ==================  ===================
+Spectrahedron   d            all, all         τ        τ²β                 τ²α
+TraceBall       d + 1        first d, same    τ        τ²β                 0 (the slack is free)
+NuclearBall     m + n        first m, last n  2θ       2θ²β                0 (the diagonal blocks are free)
+==============  ===========  ===============  =======  ==================  ===================
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..places.numpy import Array, dagger, random_unit
+from ..matrices.atoms import Atoms
+from ..matrices.factors import Factors, Rectangular, Symmetric
+from .lift import LiftedObjective
+
+
+@dataclass(frozen=True)
+class Spectrahedron:
+    """{X ⪰ 0, tr X = trace}: density matrices, kernels, metrics. Real or complex as the objective is."""
+
+    d: int
+    trace: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "d", _dimension("Spectrahedron", "d", self.d))
+        object.__setattr__(self, "trace", _size("Spectrahedron", "trace", self.trace))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.d, self.d)
+
+    hermitian = True
+    jumps = True  # the start is of no worth: a method may leave it at once
+
+    @property
+    def dimension(self) -> int:
+        return self.d
+
+    def lift(self, objective: Any) -> LiftedObjective:
+        whole = slice(0, self.d)
+        return LiftedObjective(objective, whole, whole, self.d, self.trace, free=False)
+
+    def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
+        """Algorithm 2's "arbitrary unit vector" x₀."""
+        return Atoms.of(random_unit(self.d, dtype, rng))
+
+    def lower(self, atoms: Atoms) -> Symmetric:
+        return Symmetric(atoms.vectors, self.trace * atoms.weights)
+
+    def raised(self, factors: Factors) -> Atoms:
+        """Atoms of a given X; a trace off by more than 10⁻⁶ is refused, less is mended."""
+        vectors, weights = _nonnegative(self, factors)
+        if not math.isclose(weights.sum(), self.trace, rel_tol=1e-6):
+            raise ValueError(
+                f"start has trace {weights.sum():.6g}, but the domain asks for {self.trace:.6g}: scale the weights."
+            )
+        return Atoms.of(vectors, weights)
+
+    def shrink(self, values: Array, step: float = 1.0) -> Array:
+        """What a Euclidean projection does to eigenvalues: on the simplex of size ``trace``."""
+        return simplex(values, self.trace)
+
+    def prox(self, matrix: Array, step: float) -> Symmetric:
+        """A projected step, whatever its length."""
+        return self.project(matrix)
+
+    def project(self, matrix: Array) -> Symmetric:
+        """Euclidean projection of a dense matrix."""
+        values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
+        return _kept(vectors, self.shrink(values))
+
+
+@dataclass(frozen=True)
+class TraceBall:
+    """{X ⪰ 0, tr X ≤ trace}: the spectrahedron with one slack coordinate."""
+
+    d: int
+    trace: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "d", _dimension("TraceBall", "d", self.d))
+        object.__setattr__(self, "trace", _size("TraceBall", "trace", self.trace))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.d, self.d)
+
+    hermitian = True
+    jumps = True  # the start is of no worth: a method may leave it at once
+
+    @property
+    def dimension(self) -> int:
+        return self.d + 1
+
+    def lift(self, objective: Any) -> LiftedObjective:
+        block = slice(0, self.d)
+        return LiftedObjective(objective, block, block, self.d + 1, self.trace, free=True)
+
+    def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
+        """The slack coordinate: X = 0."""
+        slack = np.zeros(self.d + 1, dtype)
+        slack[self.d] = 1.0
+        return Atoms.of(slack)
+
+    def lower(self, atoms: Atoms) -> Symmetric:
+        vectors = atoms.vectors[: self.d]
+        norms = np.linalg.norm(vectors, axis=0)
+        kept = norms > 0
+        return Symmetric(vectors[:, kept] / norms[kept], self.trace * atoms.weights[kept] * norms[kept] ** 2)
+
+    def raised(self, factors: Factors) -> Atoms:
+        vectors, weights = _nonnegative(self, factors)
+        total = weights.sum()
+        if total > self.trace * (1 + 1e-6):
+            raise ValueError(f"start has trace {total:.6g}, more than the domain's {self.trace:.6g}: scale it down.")
+        slack = np.zeros((self.d + 1, 1), vectors.dtype)
+        slack[self.d] = 1.0
+        padded = np.concatenate([vectors, np.zeros((1, vectors.shape[1]), vectors.dtype)], axis=0)
+        rest = max(0.0, self.trace - total)
+        if rest <= 1e-15 * self.trace:
+            return Atoms.of(padded, weights)
+        return Atoms.of(np.concatenate([padded, slack], axis=1), np.append(weights, rest))
+
+    def shrink(self, values: Array, step: float = 1.0) -> Array:
+        """Negative eigenvalues are cut off, then the simplex if the trace is still too large."""
+        return capped(values, self.trace)
+
+    def prox(self, matrix: Array, step: float) -> Symmetric:
+        """A projected step, whatever its length."""
+        return self.project(matrix)
+
+    def project(self, matrix: Array) -> Symmetric:
+        """Euclidean projection of a dense matrix."""
+        values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
+        return _kept(vectors, self.shrink(values))
+
+
+@dataclass(frozen=True)
+class NuclearBall:
+    """{Z of shape (m, n): nuclear norm ≤ radius}, the upper-right block of S_{m+n}, times 2·radius."""
+
+    shape: tuple[int, int]
+    radius: float
+
+    def __post_init__(self) -> None:
+        try:
+            m, n = self.shape
+        except (TypeError, ValueError):
+            raise ValueError(f"NuclearBall: shape must be (rows, columns), got {self.shape!r}.") from None
+        shape = (_dimension("NuclearBall", "rows", m), _dimension("NuclearBall", "columns", n))
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "radius", _size("NuclearBall", "radius", self.radius))
+
+    hermitian = False
+    jumps = True  # the start is of no worth: a method may leave it at once
+
+    @property
+    def dimension(self) -> int:
+        return sum(self.shape)
+
+    def lift(self, objective: Any) -> LiftedObjective:
+        m, n = self.shape
+        return LiftedObjective(objective, slice(0, m), slice(m, m + n), m + n, 2 * self.radius, free=True)
+
+    def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
+        """A unit vector with an empty lower half: Z = 0."""
+        vector = np.zeros(self.dimension, dtype)
+        vector[: self.shape[0]] = random_unit(self.shape[0], dtype, rng)
+        return Atoms.of(vector)
+
+    def lower(self, atoms: Atoms) -> Rectangular:
+        """2·radius·aᵢ·pᵢqᵢᴴ with the halves made unit; ‖pᵢ‖ ≠ ‖qᵢ‖ in general, and 2‖pᵢ‖‖qᵢ‖ ≤ 1."""
+        m = self.shape[0]
+        vectors = atoms.vectors
+        P, Q = vectors[:m], vectors[m:]
+        p, q = np.linalg.norm(P, axis=0), np.linalg.norm(Q, axis=0)
+        kept = (p > 0) & (q > 0)
+        weights = 2 * self.radius * atoms.weights * p * q
+        return Rectangular(P[:, kept] / p[kept], weights[kept], Q[:, kept] / q[kept])
+
+    def raised(self, factors: Factors) -> Atoms:
+        """sᵢuᵢvᵢᴴ becomes the atom (a·uᵢ; b·vᵢ) of weight sᵢ/Σs, a² + b² = 1 and 2ab = Σs/radius.
+
+        On the sphere a = b = 1/√2; inside, the unequal halves take up what is left of the radius.
+        """
+        if not isinstance(factors, Rectangular):
+            factors = Rectangular(*factors.triple())
+        U, s, V = unit_factors(self, factors)
+        if s.sum() > self.radius * (1 + 1e-12):
+            U, s, V = Rectangular(U, s, V).svd()
+        if s.sum() > self.radius * (1 + 1e-6):
+            raise ValueError(
+                f"start has nuclear norm {s.sum():.6g}, more than the domain's radius {self.radius:.6g}: scale it down."
+            )
+        if s.size == 0:
+            return Atoms.of(np.eye(self.dimension, 1, dtype=U.dtype))
+        share = min(1.0, s.sum() / self.radius)
+        a = math.sqrt(0.5 + 0.5 * math.sqrt(1.0 - share**2))
+        return Atoms.of(np.concatenate([a * U, 0.5 * share / a * V], axis=0), s)
+
+    def shrink(self, values: Array, step: float = 1.0) -> Array:
+        """What a Euclidean projection does to singular values: on the ℓ₁ ball of size ``radius``."""
+        return capped(values, self.radius)
+
+    def prox(self, matrix: Array, step: float) -> Rectangular:
+        """A projected step, whatever its length."""
+        return self.project(matrix)
+
+    def project(self, matrix: Array) -> Rectangular:
+        """Euclidean projection of a dense matrix."""
+        U, s, Vh = np.linalg.svd(matrix, full_matrices=False)
+        s = self.shrink(s)
+        kept = s > 0
+        return Rectangular(U[:, kept], s[kept], dagger(Vh)[:, kept])
+
+
+Domain = Spectrahedron | TraceBall | NuclearBall
+
+
+def size_of(domain: Any) -> float:
+    """Radius or trace; of a penalty, the bound on it."""
+    return float(domain.trace if domain.hermitian else domain.radius)
+
+
+def simplex(values: Array, size: float) -> Array:
+    """The Euclidean projection of a real vector on {w ≥ 0, Σw = size}."""
+    values = values - values.max()  # changes nothing, and keeps large values from swallowing the size
+    ordered = np.sort(values)[::-1]
+    excess = (np.cumsum(ordered) - size) / np.arange(1, values.size + 1)
+    last = int(np.nonzero(ordered > excess)[0][-1])
+    return cast(Array, np.maximum(values - excess[last], 0.0))
+
+
+def capped(values: Array, size: float) -> Array:
+    """The Euclidean projection of a real vector on {w ≥ 0, Σw ≤ size}."""
+    cut = np.maximum(values, 0.0)
+    return cast(Array, cut if cut.sum() <= size else simplex(values, size))
+
+
+def _kept(vectors: Array, values: Array) -> Symmetric:
+    kept = values > 0
+    return Symmetric(np.ascontiguousarray(vectors[:, kept]), values[kept])
+
+
+def unit_factors(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
+    """Unit columns and s ≥ 0, whatever scaling and signs the factors came with."""
+    U, s, V = (np.asarray(part) for part in factors.triple())
+    _real_weights(s)
+    if (
+        U.ndim != 2
+        or V.ndim != 2
+        or s.ndim != 1
+        or (U.shape[0], V.shape[0]) != domain.shape
+        or not U.shape[1] == V.shape[1] == s.size
+    ):
+        raise ValueError(
+            f"start factors have shapes {U.shape}, {s.shape}, {V.shape}; a {domain.shape} matrix of k atoms needs "
+            f"({domain.shape[0]}, k), (k,), ({domain.shape[1]}, k)."
+        )
+    if not all(np.isfinite(part).all() for part in (U, s, V)):
+        raise ValueError("start factors contain NaN or infinity.")
+    u, v = np.linalg.norm(U, axis=0), np.linalg.norm(V, axis=0)
+    weights = np.abs(s) * u * v
+    kept = weights > 0
+    return U[:, kept] / u[kept], weights[kept], V[:, kept] * np.sign(s[kept]) / v[kept]
+
+
+def _real_weights(weights: Array) -> None:
+    if weights.dtype.kind not in "buif":
+        raise TypeError(
+            f"start has weights of dtype {weights.dtype}; complex weights have no meaning, give real numbers."
+        )
+
+
+def _nonnegative(domain: Any, factors: Factors) -> tuple[Array, Array]:
+    if not isinstance(factors, Symmetric):
+        raise ValueError(
+            f"start must be V diag(weights) Vᴴ on a {type(domain).__name__}: pass (vectors, weights), not (U, s, V)."
+        )
+    vectors, weights = np.asarray(factors.vectors), np.asarray(factors.weights)
+    _real_weights(weights)
+    weights = weights.astype(float)
+    if vectors.ndim != 2 or vectors.shape[0] != domain.shape[0] or weights.shape != (vectors.shape[1],):
+        raise ValueError(
+            f"start factors have shapes {vectors.shape} and {weights.shape}; need ({domain.shape[0]}, k) and (k,)."
+        )
+    if not (np.isfinite(vectors).all() and np.isfinite(weights).all()):
+        raise ValueError("start factors contain NaN or infinity.")
+    if weights.size and weights.min() < 0:
+        raise ValueError(f"start has a negative weight {weights.min():.6g}; a positive semidefinite X has none.")
+    norms = np.linalg.norm(vectors, axis=0)
+    kept = (norms > 0) & (weights > 0)
+    return vectors[:, kept] / norms[kept], weights[kept] * norms[kept] ** 2
+
+
+def _dimension(owner: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{owner}: {name} must be a positive whole number, got {value!r}.")
+    return int(value)
+
+
+def _size(owner: str, name: str, value: Any) -> float:
+    if isinstance(value, str | bytes | bool):
+        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.") from None
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{owner}: {name} must be positive and finite, got {value!r}.")
+    return number

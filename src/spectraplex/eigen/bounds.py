@@ -1,0 +1,269 @@
+"""Numbers that are ≥ λ_max, and say how true that is. A Ritz value never is one: it lies below.
+
+*Proven*: μI − A has a Cholesky factor, with a margin for rounding, so λ_max(A) ≤ μ (dense, moderate dimension).
+*Probable*: k steps of Lanczos with full reorthogonalisation from a uniformly random start, drawn independently of A.
+With Ritz values θⱼ and off-diagonals b₁ … b_k (the last one included), |Π(λ_max − θⱼ)|·τ ≤ Πbⱼ whenever the start
+has an inner product ≥ τ with the leading eigenvector; τ = δ√(π/(2d)) (real) or √(δ/d) (complex) does with
+probability 1 − δ. So λ_max lies below the root t > max θⱼ of Σ ln(t − θⱼ) = Σ ln bⱼ − ln τ.
+*Estimate*: the Ritz value itself, what is usually reported; it steers and proves nothing.
+Written by hand because no library offers the first two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from ..places.numpy import EPS, Array, dagger, random_unit, size_one
+
+Accuracy = float | Callable[[float], float]
+
+_CHANCE = 0.1  # how likely each of several starts may fail, where the space of the first one closes up
+_DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
+
+
+@dataclass(frozen=True)
+class Bound:
+    """λ_max ≤ value for kind "proven" or "probable" (wrong with probability at most ``failure``).
+
+    ``estimate`` is the best Ritz value, from below; for kind "estimate" it is also the value. ``rounding`` is the part
+    of value − estimate that is there for rounding alone, and may be another one on another processor.
+    """
+
+    value: float
+    kind: str
+    failure: float
+    products: float
+    estimate: float
+    rounding: float = 0.0
+
+
+def upper_bound(
+    operator: Any,
+    *,
+    failure: float = 1e-9,
+    products: float = 1000.0,
+    accuracy: Accuracy = 0.0,
+    relative: float = 0.0,
+    kind: str | None = None,
+    rng: np.random.Generator | None = None,
+    dense: int = _DENSE,
+) -> Bound:
+    """A number ≥ λ_max(operator), spending products only until it is as tight as asked.
+
+    Parameters
+    ----------
+    operator : Hermitian, with ``shape``, ``dtype`` and ``matmat`` (``Lifted`` is known to have two sides).
+    failure : probability that a probable bound is wrong; the start is fresh and random, never warm.
+    products : most products; the bound is then looser, but a bound all the same.
+    accuracy : additive distance to the Ritz value that is good enough, or a function of that; ``relative`` is a share
+        of the bound. Whichever is looser ends the work.
+    kind : "proven", "probable" or "estimate"; by default proven up to dimension ``dense``, probable beyond.
+    rng : randomness of the start, from the operating system by default.
+    """
+    if kind not in (None, "proven", "probable", "estimate"):
+        raise ValueError(f"upper_bound: kind must be 'proven', 'probable' or 'estimate', got {kind!r}.")
+    if not 0 < failure < 1:
+        raise ValueError(f"upper_bound: failure is a probability between 0 and 1, got {failure!r}.")
+    rng = np.random.default_rng() if rng is None else rng
+    if kind == "proven" or (kind is None and operator.shape[0] <= dense):
+        return _proven(operator)
+    bound = _probable(operator, failure, accuracy, relative, rng, products)
+    return Bound(bound.estimate, "estimate", 1.0, bound.products, bound.estimate) if kind == "estimate" else bound
+
+
+def _proven(operator: Any) -> Bound:
+    d = operator.shape[0]
+    spent = getattr(operator, "products", 0.0)
+    A = operator.dense() if hasattr(operator, "dense") else operator.matmat(np.eye(d, dtype=operator.dtype))
+    cost = getattr(operator, "products", spent + d) - spent
+    scale = float(np.max(np.abs(A), initial=0.0))
+    if scale == 0.0:
+        return Bound(0.0, "proven", 0.0, cost, 0.0)
+    unit = size_one(scale)  # entries of size one: no overflow, no underflow, and the margins below are meaningful
+    A, scale = A * unit, 1.0 / unit
+    A = 0.5 * (A + dagger(A))
+    top = float(np.linalg.eigvalsh(A)[-1])
+    entries = 4 * EPS * float(np.linalg.norm(A))  # the entries themselves are rounded numbers
+    margin = 4 * (d + 2) * EPS * max(1.0, abs(top))
+    for _ in range(60):
+        shifted = -A
+        shifted[np.diag_indices(d)] += top + margin
+        try:
+            np.linalg.cholesky(shifted)
+            break
+        except np.linalg.LinAlgError:
+            margin *= 2
+    else:
+        loose = scale * float(np.linalg.norm(A)) * (1 + 1e-9) + _noise(operator)
+        return Bound(loose, "proven", 0.0, cost, scale * top, 1e-9 * loose)
+    # A Cholesky factor that exists in floating point belongs to a matrix within γ_{d+1}·tr(M) of M (Higham, 10.1).
+    slack = (d + 3) * EPS * float(np.trace(shifted).real) + entries
+    value = scale * (top + margin + slack) + _noise(operator)
+    return Bound(value, "proven", 0.0, cost, scale * top, value - scale * top)
+
+
+def _probable(
+    operator: Any,
+    failure: float,
+    accuracy: Accuracy,
+    relative: float,
+    rng: np.random.Generator,
+    most: float,
+) -> Bound:
+    sides = getattr(operator, "sides", (slice(0, operator.shape[0]),))
+    lengths = [len(range(*side.indices(operator.shape[0]))) for side in sides]
+    # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step.
+    two, side = len(sides) == 2, int(np.argmin(lengths))
+    d, factor = lengths[side], 1.0
+
+    def once(v: Array) -> Array:
+        return cast(Array, operator.apply(side, v) if two else operator.matmat(v))
+
+    def apply(v: Array) -> Array:
+        image = factor * once(v)
+        return factor * operator.apply(1 - side, image) if two else image
+
+    complex_ = np.dtype(operator.dtype).kind == "c"
+
+    def log_tau(chance: float, left: int) -> float:
+        return 0.5 * math.log(chance / left) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * left))
+
+    w = random_unit(d, operator.dtype, rng)
+    # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
+    size = float(np.max(np.abs(once(w[:, None])), initial=0.0))
+    cost = 0.5 if two else 1.0
+    if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
+        return Bound(size, "probable", failure, cost, size)
+    factor = size_one(size)
+    blur = factor * _noise(operator)
+
+    def judge(chain: _Chain, chance: float, coupling: float = 0.0) -> tuple[float, float]:
+        whole = chance == 1.0 or chain.before + len(chain.off) == d
+        bound, ritz = _root(chain, math.inf if whole else log_tau(chance, d - chain.before))
+        bound += coupling
+        if two:
+            bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
+        return (bound + blur) / factor, ritz / factor
+
+    def tight(chance: float, chain: _Chain) -> bool:
+        bound, ritz = judge(chain, chance)
+        wanted = accuracy(ritz) if callable(accuracy) else accuracy
+        return bound - ritz <= max(wanted, relative * abs(bound))
+
+    # Half of the chance of failure is for a space that stays open, half for one that closes.
+    starts, chance = math.ceil(math.log(0.5 * failure) / math.log(_CHANCE)), _CHANCE
+    space = _Space(apply, d, most - cost)
+    chains = [space.chain(w, partial(tight, 0.5 * failure))]
+    while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
+        chains.append(space.chain(random_unit(d, operator.dtype, rng), partial(tight, chance)))
+    if space.steps == d:
+        chance = 1.0  # nothing is left to look for
+    if len(chains) == 1 or (len(chains) < starts and space.steps < d):
+        value = judge(chains[0], 0.5 * failure)[0]
+    else:
+        # Each start fails with this chance whatever the earlier ones showed: all of them with half of ``failure``. One
+        # of their bounds is true, and nobody knows which. What couples one space to the next is below rounding.
+        value = max(judge(chain, chance, 2.0 * space.blur())[0] for chain in chains)
+    estimate = max(judge(chain, chance)[1] for chain in chains)
+    largest = abs(value) if two else max(abs(value), space.scale / factor)
+    # whoever looks again may take more steps than we did, up to the whole space, or see it close up
+    count = max(20 * max(space.steps, 32, min(d, 1000)), 10 * (space.steps + starts) * math.exp(-log_tau(_CHANCE, d)))
+    return Bound(value, "probable", failure, cost + space.steps, estimate, count * EPS * largest + _noise(operator))
+
+
+@dataclass
+class _Chain:
+    """The tridiagonal matrix of one start; ``before`` vectors were there already, and ``blur`` is rounding."""
+
+    before: int
+    diagonal: list[float]
+    off: list[float]
+    blur: float = 0.0
+    closed: bool = False
+
+
+class _Space:
+    """Lanczos with full reorthogonalisation, from one start after the other, each orthogonal to all before.
+
+    A chain *closes* when what it leads to is below rounding: what lies outside of it is then hidden by rounding, not
+    only by chance, and a fresh start looks for it in what is left.
+    """
+
+    def __init__(self, apply: Callable[[Array], Array], d: int, most: float) -> None:
+        self.apply, self.d, self.most = apply, d, most
+        self.steps, self.scale = 0, 0.0
+        self.basis: Array = np.empty((d, 0))
+
+    def blur(self) -> float:
+        return 10 * self.steps * EPS * self.scale
+
+    def chain(self, start: Array, enough: Callable[[_Chain], bool]) -> _Chain:
+        if self.basis.shape[1] == 0:
+            self.basis = np.empty((self.d, 32), start.dtype, order="F")
+        chain = _Chain(self.steps, [], [])
+        w, check = self._outside(start), 4
+        w = w / np.linalg.norm(w)
+        while self.steps < self.d:
+            if self.steps == self.basis.shape[1]:
+                self.basis = np.concatenate([self.basis, np.empty_like(self.basis)], axis=1).copy(order="F")
+            self.basis[:, self.steps] = w
+            self.steps += 1
+            image = self.apply(w[:, None])[:, 0]
+            chain.diagonal.append(float(np.vdot(w, image).real))
+            image = self._outside(image)
+            chain.off.append(float(np.linalg.norm(image)))
+            self.scale = max(self.scale, abs(chain.diagonal[-1]), chain.off[-1])
+            chain.blur = self.blur()
+            if chain.off[-1] <= chain.blur:
+                chain.closed = True
+                break
+            if self.steps >= self.most:
+                break
+            if len(chain.off) == check:
+                check = max(check + 4, int(1.15 * check))
+                if enough(chain):
+                    break
+            w = image / chain.off[-1]
+        return chain
+
+    def _outside(self, v: Array) -> Array:
+        W = self.basis[:, : self.steps]
+        for _ in range(2):
+            v = v - W @ (dagger(W) @ v)
+        return v
+
+
+def _noise(operator: Any) -> float:
+    """A bound on the rounding error in the operator itself, where it was summed from larger things."""
+    return float(operator.noise()) if hasattr(operator, "noise") else 0.0
+
+
+def _root(chain: _Chain, log_tau: float) -> tuple[float, float]:
+    """The bound from one chain, and its largest Ritz value; exact where nothing is left to chance (infinite τ)."""
+    from scipy.linalg import eigh_tridiagonal
+
+    theta, off, blur = np.asarray(chain.diagonal), np.asarray(chain.off), chain.blur
+    if theta.size > 1:
+        theta = eigh_tridiagonal(theta, off[:-1], eigvals_only=True)
+    top = float(theta[-1])
+    if log_tau == math.inf or blur == 0.0:
+        return top + blur, top
+    # An off-diagonal below rounding is not known to be smaller than that.
+    target = float(np.sum(np.log(np.maximum(off, blur)))) - log_tau
+    # In x = ln(t − top) the left side is increasing, below the target at −∞ and above it at target/k.
+    low = math.log(blur) - 45.0
+    high = max(target / theta.size, low + 1.0)
+    rest = top - theta
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        if float(np.sum(np.log(math.exp(middle) + rest))) < target:
+            low = middle
+        else:
+            high = middle
+    return top + math.exp(high) + blur, top

@@ -1,0 +1,258 @@
+"""The basis that block Lanczos grows (eigen.py asks it for vectors), and Rayleigh-Ritz on it.
+
+The basis is kept per *side*: one for an ordinary Hermitian operator, two for the bipartite [[0, G], [Gᴴ, 0]], where
+Lanczos from a one-sided vector is Golub-Kahan bidiagonalisation at half the price. A shift ρxxᴴ costs no product:
+the Krylov space is that of the unshifted operator with x in it, and Rayleigh-Ritz is done for the shifted one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..places.numpy import EPS, Array, dagger, norms, orthonormal, random_unit, size_one
+
+_NOISE = 0.3  # share of fresh randomness in a warm start: no eigenvector can hide from it
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Leading Ritz values, their coordinates per side, error estimates, residuals per side; and the next one's."""
+
+    values: Array
+    parts: list[Array]
+    errors: Array
+    residual: list[Array]
+    quiet: bool  # converged so well that it may have been an exact, but lower, eigenvector from the start
+    next_residual: list[Array]
+    next_value: float
+    next_norm: float
+
+
+class Space:
+    """The growing orthonormal basis, per side, with its image under the unshifted operator."""
+
+    def __init__(self, operator: Any, dtype: Any, shift: tuple[Array, Array] | None) -> None:
+        self.operator = operator
+        self.dimension = operator.shape[0]
+        self.dtype = dtype
+        sides = getattr(operator, "sides", None)
+        self.sides: tuple[slice, ...] = sides if sides is not None else (slice(0, self.dimension),)
+        self._apply = operator.apply if sides is not None else lambda _side, V: operator.matmat(V)
+        self._unit = 1.0 / len(self.sides)
+        self.lengths = [len(range(*side.indices(self.dimension))) for side in self.sides]
+        self.shift = shift
+        self.products = 0.0
+        # A scale for rounding decisions: the largest column norm of any image, or the shift.
+        self.norm = 0.0 if shift is None else float(np.max(np.abs(shift[1]), initial=0.0))
+        self._store = [np.empty((n, 0), dtype, order="F") for n in self.lengths]
+        self._images = [np.empty((self.lengths[self.other(s)], 0), dtype, order="F") for s in range(len(sides or [0]))]
+        self._k = [0] * len(self.sides)
+        width = 0 if shift is None else shift[0].shape[1]
+        self._shifts = [np.empty((0, width), dtype) for _ in self.sides]  # W[s]ᴴX, the shift in the basis
+        self._T = np.zeros((16, 16), dtype)  # W[0]ᴴ A W[last]: the whole projected matrix, or its off-diagonal block
+
+    def other(self, side: int) -> int:
+        return (side + 1) % len(self.sides)
+
+    @property
+    def size(self) -> int:
+        return sum(self._k)
+
+    @property
+    def full(self) -> bool:
+        return self._k == self.lengths
+
+    def basis(self, side: int) -> Array:
+        return self._store[side][:, : self._k[side]]
+
+    def image(self, side: int) -> Array:
+        return self._images[side][:, : self._k[side]]
+
+    # -------------------------------------------------------------------------------------------------------- grow
+
+    def seed(self, start: Array | None, count: int, rng: np.random.Generator) -> None:
+        """Put the shift vectors into the basis, then a start: warm directions with fresh randomness mixed in."""
+        last = len(self.sides) - 1
+        noise = np.stack([random_unit(self.lengths[last], self.dtype.name, rng) for _ in range(count)], axis=1)
+        warm = None if start is None else np.asarray(start).reshape(self.dimension, -1)[self.sides[last]]
+        if warm is not None:
+            lengths = norms(warm)
+            warm = warm[:, lengths > 0] / lengths[lengths > 0]
+        if warm is None or warm.shape[1] == 0:
+            block = noise
+        elif warm.shape[1] >= count:
+            block = warm.astype(self.dtype)
+            block[:, :count] += _NOISE * noise
+        else:
+            block = noise.astype(self.dtype)
+            block[:, : warm.shape[1]] = warm + _NOISE * noise[:, : warm.shape[1]]
+        if self.shift is not None:
+            for side, rows in enumerate(self.sides):
+                self.expand(side, self.shift[0][rows])
+        self.expand(last, block)
+
+    def expand(self, side: int, block: Array) -> Array:
+        """Add what is new in ``block`` to the basis; returns the image of the new columns (empty if none is new)."""
+        W = self.basis(side)
+        new = orthonormal(block[:, : self.lengths[side]].astype(self.dtype, copy=False), W)
+        new = new[:, : self.lengths[side] - W.shape[1]]
+        width, k, other = new.shape[1], self._k[side], self.other(side)
+        if width == 0:
+            return np.empty((self.lengths[other], 0), self.dtype)
+        image = self._apply(side, new)
+        self.products += self._unit * width
+        self.norm = max(self.norm, float(np.max(norms(image))))
+        self._reserve(side, k + width)
+        self._store[side][:, k : k + width] = new
+        self._images[side][:, k : k + width] = image
+        self._k[side] = k + width
+        if self.shift is not None:
+            more = dagger(new) @ self.shift[0][self.sides[side]]
+            self._shifts[side] = np.concatenate([self._shifts[side], more], axis=0)
+        fresh = dagger(self.basis(other)) @ image
+        if other == side:
+            self._T[: k + width, k : k + width] = fresh
+            self._T[k : k + width, :k] = dagger(fresh[:k])
+        elif side == 1:
+            self._T[: self._k[0], k : k + width] = fresh
+        else:
+            self._T[k : k + width, : self._k[1]] = dagger(fresh)
+        return cast(Array, image)
+
+    def _reserve(self, side: int, size: int) -> None:
+        for store in (self._store, self._images):
+            held = store[side]
+            if held.shape[1] < size:
+                grown = np.empty((held.shape[0], max(size, 2 * held.shape[1], 16)), self.dtype, order="F")
+                grown[:, : self._k[side]] = held[:, : self._k[side]]
+                store[side] = grown
+        if max(size, self._T.shape[0]) > self._T.shape[0]:
+            T = np.zeros((2 * size, 2 * size), self.dtype)
+            T[: self._T.shape[0], : self._T.shape[1]] = self._T
+            self._T = T
+
+    def chain(self, found: Found, settled: Array, length: int, rng: np.random.Generator) -> bool:
+        """Extend the Krylov space from the residuals that are not settled; then from the next Ritz vector's.
+
+        Returns False when there is nowhere left to go.
+        """
+        if settled.all() and found.next_residual:
+            residual = found.next_residual
+        else:
+            residual = [part[:, ~settled] if not settled.all() else part for part in found.residual]
+        side = 0 if len(residual) == 1 else int(np.argmax([np.max(norms(part)) for part in residual]))
+        block = residual[side]
+        block = block[:, norms(block) > 4 * EPS * max(self.norm, _TINY)]
+        grown = False
+        for _ in range(length):
+            if block.shape[1] == 0:
+                break
+            before = self._k[side]
+            image = self.expand(side, block)
+            if self._k[side] == before:
+                break
+            grown = True
+            side, block = self.other(side), image
+        # Nothing new: an invariant subspace that need not be everything (tied eigenvalues, zero operator).
+        return grown or self.look(length, rng)
+
+    def look(self, length: int, rng: np.random.Generator) -> bool:
+        """Extend the space by a Krylov chain from a random direction; False when it is the whole space already."""
+        for side, dimension in enumerate(self.lengths):
+            if self._k[side] < dimension:
+                block = random_unit(dimension, self.dtype.name, rng)[:, None]
+                before = self.size
+                for _ in range(length):
+                    block = self.expand(side, block)
+                    side = self.other(side)
+                if self.size > before:
+                    return True
+        return False
+
+    # ----------------------------------------------------------------------------------------------------- extract
+
+    def ritz(self, count: int) -> tuple[Array, Array]:
+        """The leading Ritz values (at least ``count`` where the basis is that large) and their coordinates.
+
+        Two sides without a shift are [[0, T], [Tᴴ, 0]]: a singular value decomposition a third as dear as that of both.
+        """
+        if len(self.sides) == 2 and self.shift is None and count <= min(self._k):
+            U, s, Vh = np.linalg.svd(self._T[: self._k[0], : self._k[1]], full_matrices=False)
+            return s, np.concatenate([U, dagger(Vh)]) * math.sqrt(0.5)
+        T = self.projected()
+        unit = size_one(float(np.max(np.abs(T), initial=0.0)))  # LAPACK does not converge far from size one
+        theta, Y = np.linalg.eigh(T * unit)
+        return theta[::-1] / unit, Y[:, ::-1]
+
+    def projected(self) -> Array:
+        """The projected matrix Wᴴ(A + shift)W over all sides."""
+        k = self._k[0]
+        if len(self.sides) == 1:
+            T = self._T[:k, :k]
+        else:
+            T = np.zeros((self.size, self.size), self.dtype)
+            T[:k, k:] = self._T[:k, : self._k[1]]
+            T[k:, :k] = dagger(T[:k, k:])
+        if self.shift is not None:
+            self._coordinates = c = np.concatenate(self._shifts, axis=0)
+            T = T + (c * self.shift[1]) @ dagger(c)
+        return T
+
+    def extract(self, count: int) -> Found:
+        """Rayleigh-Ritz on the whole basis."""
+        theta, Y = self.ritz(count + 1)
+        count = min(count, theta.size)
+        ahead = min(count + 1, theta.size)
+        Y, cuts = Y[:, :ahead], np.cumsum([0, *self._k])
+        parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1]]) for s in range(len(self.sides))]
+        weight = None if self.shift is None else self.shift[1][:, None] * (dagger(self._coordinates) @ Y)
+        residual = []
+        for side, rows in enumerate(self.sides):
+            other = self.other(side)
+            part = self.image(other) @ parts[other] - self.basis(side) @ (parts[side] * theta[:ahead])
+            if weight is not None and self.shift is not None:
+                part = part + self.shift[0][rows] @ weight
+            residual.append(part)
+        sizes = [norms(part) for part in residual]
+        size = sizes[0] if len(sizes) == 1 else np.hypot(*sizes)
+        # |λ − θ| ≤ ‖r‖ always, and ≤ ‖r‖²/gap when the rest of the spectrum is a gap away (Parlett, 11.7).
+        gaps = theta[:count] - theta[count] if ahead > count else np.zeros(count)
+        errors = size[:count] * (size[:count] / np.maximum(np.maximum(gaps, size[:count]), _TINY))
+        return Found(
+            values=theta[:count],
+            parts=[part[:, :count] for part in parts],
+            errors=errors,
+            residual=[part[:, :count] for part in residual],
+            quiet=bool(np.all(errors <= 1e-7 * self.norm)),
+            next_residual=[part[:, count:] for part in residual] if ahead > count else [],
+            next_value=float(theta[count]) if ahead > count else -np.inf,
+            next_norm=float(size[count]) if ahead > count else 0.0,
+        )
+
+    def assemble(self, parts: list[Array]) -> Array:
+        out = np.empty((self.dimension, parts[0].shape[1]), self.dtype)
+        for side, rows in enumerate(self.sides):
+            out[rows] = self.basis(side) @ parts[side]
+        return cast(Array, out / norms(out))
+
+    def restart(self, keep: int) -> None:
+        """Thick restart: keep the span of the leading Ritz vectors, per side, and their images at no product."""
+        Y, cuts = self.ritz(keep)[1][:, :keep], np.cumsum([0, *self._k])
+        turns = []
+        for side in range(len(self.sides)):
+            turn = orthonormal(np.ascontiguousarray(Y[cuts[side] : cuts[side + 1]]))
+            turns.append(turn)
+        for side, turn in enumerate(turns):
+            k = turn.shape[1]
+            self._store[side][:, :k] = self.basis(side) @ turn
+            self._images[side][:, :k] = self.image(side) @ turn
+        T = dagger(turns[0]) @ self._T[: self._k[0], : self._k[-1]] @ turns[-1]
+        self._T[: T.shape[0], : T.shape[1]] = T
+        if self.shift is not None:
+            self._shifts = [dagger(turn) @ held for turn, held in zip(turns, self._shifts, strict=True)]
+        self._k = [turn.shape[1] for turn in turns]

@@ -1,0 +1,347 @@
+"""MatrixCompletion: a scikit-learn regressor on pairs of labels, with a certificate."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ...places.numpy import Array
+from ...matrices.factors import Rectangular
+from ...problem import Problem
+from ...solve import solve
+from ...stop import Status
+from ...places.threads import one_blas_thread
+from . import parameters, serving
+from .choose import choose
+from ..input.labels import Labels
+from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers, matrix_entries, pair_columns
+from ..progress import CallbackSupport, Told, with_callbacks
+from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
+from .storage import Stored
+
+_ENDS = {
+    Status.STEP_LIMIT: "raise max_iter or tolerance",
+    Status.INTERRUPTED: "it was interrupted",
+    Status.NOT_FINITE: "numbers overflowed, so the radius (or implicit) is too large for these values",
+}
+
+
+class _EitherWay:
+    """A method that makes an estimator with default settings when it is called on the class."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self.function.__get__(owner() if instance is None else instance, owner)
+
+
+class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
+    """Predict the missing entries of a table from the observed ones; give it pairs of labels and values.
+
+    value of (row, column) ≈ offset + row intercept + column intercept + entry of a low-rank part, whose nuclear norm is
+    at most ``radius``. The problem is convex, intercepts included: ``certificate_`` bounds how far the fit is from the
+    best there is, and the answer does not depend on a starting point, a seed, or the number of threads.
+
+    Parameters
+    ----------
+    radius : "auto" keeps a share of the observations aside, walks over growing radii, each started from the last, and
+        takes the one with the least held-out loss; or a positive number.
+    loss : "squared", "huber" (outliers pull with bounded force), or "logistic" (values 0/1 or −1/+1; predictions are
+        then probabilities, or expected signs).
+    delta : where the Huber loss becomes linear.
+    intercepts : False leaves out offset and intercepts: the low-rank part is then the whole prediction.
+    ridge : how strongly intercepts are held back: a row with n observations has about n/(n + ridge) of its own mean. A
+        pair is for rows and for columns.
+    weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
+        by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
+    implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
+        then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
+        since people choose what they rate; nothing is to be had where entries are missing by chance.
+    clip : keep predictions within the range of the observed values.
+    tolerance : the fit ends at a certified gap of this share of its value, or of a thousandth of the value without a
+        low-rank part where that is larger: where everything is fitted, values go to zero and no gap is small beside
+        them. ``allowed_gap_`` is that gap. Predictions do not gain from less.
+    validation : the share of observations that ``radius="auto"`` keeps aside while it chooses.
+    max_iter : most steps of the solver for the final fit.
+    random_state : decides which observations are kept aside, and the random starts of certificates.
+
+    Attributes
+    ----------
+    radius_ : the radius fitted with.
+    path_ : the walk over radii: arrays "radius", "score" (held-out; root mean square error for the squared loss),
+        "value", "rank", "n_iter"; empty when the radius was given.
+    certificate_, history_, n_iter_ : what is certified of the fit, its trace, and its number of steps.
+    status_ : why the solve ended, a name of ``spectraplex.Status``; "GAP" is as it should be: certificate_.gap is at
+        most allowed_gap_.
+    allowed_gap_ : the largest certified gap that ``tolerance`` allows this fit.
+    rank_ : rank of the low-rank part.
+    row_labels_, column_labels_ : ``Labels``; ``.values`` are the labels themselves, in the order of the arrays below.
+    offset_, row_intercepts_, column_intercepts_ : the intercepts.
+    U_, s_, V_ : the low-rank part as a singular value decomposition, before it is scaled. With ``implicit`` U_ has
+        lines for rows and, below them, lines for columns.
+    profiles_ : the left factors of the rows, what their columns contribute included; without ``implicit``, U_.
+    row_scales_, column_scales_ : its scales; all one when ``weighting="plain"``.
+    multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
+    observations_ : the data as fitted, in the order of the labels.
+    range_ : least and largest observed value.
+    seed_ : what was drawn from ``random_state``: it says which observations were kept aside.
+
+    Examples
+    --------
+    >>> from spectraplex.estimators import MatrixCompletion
+    >>> pairs = [("anna", "Alien"), ("anna", "Heat"), ("ben", "Alien"), ("ben", "Casino"), ("eva", "Heat")]
+    >>> model = MatrixCompletion(radius=2.0).fit(pairs, [5, 4, 4, 2, 3])
+    >>> model.predict([("eva", "Alien"), ("nobody", "Casino")]).round(1).tolist()
+    [3.4, 3.4]
+    """
+
+    def __init__(
+        self,
+        radius: Any = "auto",
+        *,
+        loss: str = "squared",
+        delta: float = 1.0,
+        intercepts: bool = True,
+        ridge: Any = (4.0, 2.0),
+        weighting: Any = "frequency",
+        implicit: float = 0.0,
+        clip: bool = True,
+        tolerance: float = 0.02,
+        validation: float = 0.1,
+        max_iter: int = 200,
+        random_state: Any = 0,
+    ) -> None:
+        self.radius = radius
+        self.loss = loss
+        self.delta = delta
+        self.intercepts = intercepts
+        self.ridge = ridge
+        self.weighting = weighting
+        self.implicit = implicit
+        self.clip = clip
+        self.tolerance = tolerance
+        self.validation = validation
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    # --------------------------------------------------------------------------------------------------- fitting
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
+        """Fit to values at pairs of labels.
+
+        Parameters
+        ----------
+        X : (n, 2): row label and column label, as an array, a list of pairs, or a data frame with two columns.
+            A pair may come more than once, and then counts as often.
+        y : n numbers, the values of the pairs.
+        sample_weight : n numbers ≥ 0; zero leaves an observation out.
+        """
+        parameters.present(y, sample_weight)
+        first, second, names = pair_columns(X)
+        return self._fit_columns(first, second, y, sample_weight, names)
+
+    @_EitherWay
+    def from_frame(
+        self, frame: Any, row: str, column: str, value: str, sample_weight: str | None = None
+    ) -> MatrixCompletion:
+        """Fit to three columns of a pandas, polars or arrow table, named; on the class, with default settings.
+
+        ``predict`` then takes frames with those two columns of labels, whatever else they hold.
+        """
+        table = as_frame(frame)
+        if table is None:
+            raise TypeError(
+                f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame).__name__}."
+            )
+        if row == column:
+            raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
+        first, second = frame_column(table, row), frame_column(table, column)
+        weights = None if sample_weight is None else frame_numbers(table, sample_weight)
+        return self._fit_named(first, second, frame_numbers(table, value), weights, [row, column])
+
+    @with_callbacks
+    def _fit_named(self, *parts: Any) -> MatrixCompletion:
+        return self._fit_columns(*parts)
+
+    @with_callbacks
+    def fit_matrix(self, M: Any) -> MatrixCompletion:
+        """Fit to a matrix: what a scipy sparse one stores (zeros, too), or all of an array that is not NaN.
+
+        Labels are then indices; a row or column without any observation has one, too.
+        """
+        rows, cols, values, shape = matrix_entries(M)
+        labels = (Labels.range(shape[0]), Labels.range(shape[1]))
+        return self._fit_observations(Observations(rows, cols, values, None, shape), labels, None)
+
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
+        """Add observations and go on from the last fit, with its radius; the first call is a ``fit``."""
+        parameters.present(y, sample_weight)
+        first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
+        if not hasattr(self, "U_"):
+            return self._fit_columns(first, second, y, sample_weight, names)
+        first, second, numbers, weights = parameters.checked(first, second, y, sample_weight)
+        labels = (self.row_labels_.joined(first), self.column_labels_.joined(second))
+        new = Observations(
+            labels[0].codes(first, OWNER, "row labels"),
+            labels[1].codes(second, OWNER, "column labels"),
+            numbers,
+            weights,
+            (len(labels[0]), len(labels[1])),
+        )
+        start = grown(Rectangular(self.U_, self.s_, self.V_), self.shape_, new.shape)
+        return self._fit_observations(self.observations_.joined(new), labels, names, (self.radius_, start))
+
+    def _fit_columns(
+        self, first: Array, second: Array, values: Any, sample_weight: Any, names: list[str] | None
+    ) -> MatrixCompletion:
+        seen, labels = parameters.observed(first, second, values, sample_weight)
+        return self._fit_observations(seen, labels, names)
+
+    def _fit_observations(
+        self,
+        seen: Observations,
+        labels: tuple[Labels, Labels],
+        names: list[str] | None,
+        known: tuple[float, Rectangular] | None = None,
+    ) -> MatrixCompletion:
+        recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        parameters.refuse_size(seen.values)
+        self.range_ = (float(seen.values.min()), float(seen.values.max()))
+        used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+        solver = getattr(self, "_solver", solve)
+        with one_blas_thread, Told(self) as told:
+            start = None
+            path = serving.no_path()
+            if known is not None:
+                (radius, start), path = known, getattr(self, "path_", path)
+            elif radius is None:
+                choice = choose(recipe, used, float(self.validation), self.seed_, told.observers, told.scored, solver)
+                radius, path, start = choice.radius, choice.path, choice.start
+            self.offset_ = recipe.offset(used)
+            objective = recipe.objective(used, self.offset_)
+            stop = default_stop(objective, float(self.tolerance), int(self.max_iter))
+            asked: Any = dict(start=start, seed=self.seed_, observers=told.observers, solver=solver)
+            found = solved(objective, radius, stop, **asked)
+        self.radius_, self.path_, self.observations_ = radius, path, seen
+        self.row_labels_, self.column_labels_ = labels
+        scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
+        self.row_scales_: Array = scales[0]
+        self.column_scales_: Array = scales[1]
+        self._keep(found, names)
+        if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
+            ended = _ENDS.get(found.status, found.status.value.rstrip("."))
+            warnings.warn(
+                f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
+                f"{self.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    def _keep(self, found: Solution, names: list[str] | None) -> None:
+        self.U_, self.s_, self.V_ = found.X.triple()
+        self.profiles_, self.shape_ = found.profiles, self.observations_.shape
+        self.row_intercepts_, self.column_intercepts_ = found.rows, found.cols
+        self.multiplier_, self.certificate_, self.history_ = found.multiplier, found.certificate, found.trace
+        self.n_iter_, self.rank_, self.status_ = max(1, found.steps), int(self.s_.size), found.status.name
+        self.row_mean_count_ = mean_count(self.observations_.counts()[0])
+        self.n_features_in_ = 2
+        if names is not None:
+            self.feature_names_in_ = np.array(names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    # ------------------------------------------------------------------------------------------------- answering
+
+    def predict(self, X: Any) -> Array:
+        """The predicted value of every pair; unseen rows and columns fall back to offset and intercepts."""
+        check_is_fitted(self, "U_")
+        rows, cols = self._codes(X)
+        return serving.linked(self, serving.linear(self, rows, cols))
+
+    def _codes(self, pairs: Any) -> tuple[Array, Array]:
+        first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
+        rows = self.row_labels_.codes(first, OWNER, "row labels")
+        return rows, self.column_labels_.codes(second, OWNER, "column labels")
+
+    def embed(self, rows: Any) -> Array:
+        """The factors of rows, one line each (zeros for an unseen one); their products with those of columns, which
+        ``embed_columns`` gives, are the low-rank part of the predictions."""
+        check_is_fitted(self, "U_")
+        return serving.taken(serving.row_factors(self), self._places(rows, "row"))
+
+    def embed_columns(self, columns: Any) -> Array:
+        """The factors of columns, one line each; see ``embed``."""
+        check_is_fitted(self, "U_")
+        return serving.taken(serving.column_factors(self), self._places(columns, "column"))
+
+    def _places(self, asked: Any, side: str) -> Array:
+        labels = self.row_labels_ if side == "row" else self.column_labels_
+        return labels.codes(parameters.label_list(asked, side), OWNER, f"{side} labels")
+
+    def recommend(self, rows: Any, n: int = 10, exclude_seen: bool = True) -> list[list[tuple[Any, float]]]:
+        """For each row the n columns with the largest predictions, as (label, prediction), best first.
+
+        Fewer where fewer are left; an unseen row gets what its intercepts say: the columns that are best on the whole.
+        """
+        check_is_fitted(self, "U_")
+        return serving.recommend(self, self._places(rows, "row"), parameters.whole(n, "n"), exclude_seen)
+
+    def similar(self, columns: Any, n: int = 10) -> list[list[tuple[Any, float]]]:
+        """For each column the n others with the most similar factors, as (label, cosine), best first."""
+        check_is_fitted(self, "U_")
+        return serving.similar(self, self._places(columns, "column"), parameters.whole(n, "n"))
+
+    def fold_in(self, row_observations: Any, values: Any = None) -> MatrixCompletion:
+        """A copy of this model that knows more rows, without fitting again: columns stay as they are.
+
+        A new row is fitted to its own observations against the columns, with the price of nuclear norm that the fit
+        ended with; a row folded in with the observations of a fitted one gets its factors.
+
+        Parameters
+        ----------
+        row_observations : {row label: {column label: value}}; or pairs of labels, with ``values`` beside them.
+            Unknown columns say nothing about a row and are left out; a row that is known already is refused.
+        """
+        check_is_fitted(self, "U_")
+        return serving.fold_in(self, *serving.row_pairs(row_observations, values))
+
+    def problem(self, pairs: Any, values: Any, sample_weight: Any = None) -> Problem:
+        """The convex problem of these observations with this model's labels, offset, settings and radius.
+
+        With the data of the fit, ``spectraplex.verify(model.certificate_, problem, (model.U_, model.s_, model.V_))``
+        checks its certificate.
+        """
+        check_is_fitted(self, "U_")
+        first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
+        first, second, y, weights = parameters.checked(first, second, values, sample_weight)
+        rows = self.row_labels_.codes(first, OWNER, "row labels")
+        cols = self.column_labels_.codes(second, OWNER, "column labels")
+        return serving.problem(self, rows, cols, y, weights)
+
+    @property
+    def allowed_gap_(self) -> float:
+        """``tolerance`` times the value, or times a thousandth of the value without a low-rank part if that is more."""
+        check_is_fitted(self, "U_")
+        seen: Observations = self.observations_
+        problem = serving.problem(self, seen.rows, seen.cols, seen.values, seen.weights)
+        stop = default_stop(problem.objective, float(self.tolerance), int(self.max_iter))
+        return stop.wanted(float(self.certificate_.value))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.regressor_tags.poor_score = True  # on pairs that have nothing in common there is nothing to learn
+        return tags

@@ -1,0 +1,186 @@
+"""Settings and data at the door: what was wrong, and what to do about it."""
+
+from __future__ import annotations
+
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from ...places.numpy import Array
+from ...checks import number, numbers
+from ..input.labels import Labels, as_column, distinct
+from ..input.observations import OWNER, Observations, refuse_masked
+from .recipe import Recipe
+
+_LARGE = 1e50
+LOSSES = ("squared", "huber", "logistic")
+
+
+def recipe_of(model: Any) -> Recipe:
+    """The settings, checked."""
+    if model.loss not in LOSSES:
+        raise ValueError(f"{OWNER}: unknown loss {model.loss!r}; known: {', '.join(map(repr, LOSSES))}.")
+    for name in ("intercepts", "clip"):
+        if not isinstance(getattr(model, name), bool | np.bool_):
+            raise TypeError(f"{OWNER}: {name} must be True or False, got {getattr(model, name)!r}.")
+    if isinstance(model.weighting, str) and model.weighting == "frequency":
+        exponent = 0.25
+    elif model.weighting is None or (isinstance(model.weighting, str) and model.weighting == "plain"):
+        exponent = 0.0
+    elif isinstance(model.weighting, Real) and not isinstance(model.weighting, bool):
+        exponent = number(OWNER, "weighting", model.weighting)
+    else:
+        raise ValueError(
+            f"{OWNER}: weighting must be 'frequency', 'plain' or an exponent ≥ 0, got {model.weighting!r}."
+        )
+    ridges = None
+    if model.intercepts:
+        given = model.ridge if isinstance(model.ridge, tuple | list) else (model.ridge, model.ridge)
+        if len(given) != 2:
+            raise ValueError(
+                f"{OWNER}: ridge must be a number, or one for rows and one for columns, got {model.ridge!r}."
+            )
+        ridges = (number(OWNER, "ridge", given[0], positive=True), number(OWNER, "ridge", given[1], positive=True))
+    share = number(OWNER, "validation", model.validation, positive=True)
+    if share >= 1:
+        raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
+    number(OWNER, "tolerance", model.tolerance, positive=True)
+    whole(model.max_iter, "max_iter")
+    delta, implicit = number(OWNER, "delta", model.delta, positive=True), number(OWNER, "implicit", model.implicit)
+    return Recipe(model.loss, delta, ridges, exponent, implicit)
+
+
+def radius_of(model: Any) -> float | None:
+    """The radius that was given; None for "auto"."""
+    if isinstance(model.radius, str):
+        if model.radius != "auto":
+            raise ValueError(f"{OWNER}: radius must be 'auto' or a positive number, got {model.radius!r}.")
+        return None
+    return number(OWNER, "radius", model.radius, positive=True)
+
+
+def whole(value: Any, name: str) -> int:
+    try:
+        count = index(value)
+    except TypeError:
+        raise TypeError(f"{OWNER}: {name} must be a whole number, got {value!r}.") from None
+    if count < 1:
+        raise ValueError(f"{OWNER}: {name} must be at least 1, got {value!r}.")
+    return count
+
+
+def present(y: Any, sample_weight: Any) -> None:
+    """Refuse a fit without values, or with none that counts."""
+    if y is None:
+        raise ValueError(
+            f"{OWNER}: requires y to be passed, but the target y is None: fit(pairs, values) needs a value for "
+            "every pair."
+        )
+    weights = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
+    if weights.size and weights.dtype.kind in "buif" and not np.any(weights):
+        raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
+
+
+def checked(first: Array, second: Array, values: Any, sample_weight: Any) -> tuple[Array, Array, Array, Any]:
+    """Labels, values and weights of one length, without observations of weight zero."""
+    refuse_masked(values, "values")
+    y = checked_values(column_or_1d(values, warn=True))
+    if not first.size == second.size == y.size:
+        raise ValueError(
+            f"{OWNER}: Found input variables with inconsistent numbers of samples: {first.size} pairs, {y.size} "
+            "values; give one value per pair."
+        )
+    if y.size == 0:
+        raise ValueError(f"{OWNER}: 0 sample(s) while a minimum of 1 is required: no entry is observed.")
+    weights = checked_weights(sample_weight, y.size)
+    if weights is not None and not (weights > 0).all():
+        kept = weights > 0
+        first, second, y, weights = first[kept], second[kept], y[kept], weights[kept]
+    return first, second, y, weights
+
+
+def observed(
+    first: Array, second: Array, values: Any, sample_weight: Any
+) -> tuple[Observations, tuple[Labels, Labels]]:
+    """Two columns of labels, values and weights as observations, and the labels of their rows and columns."""
+    first, second, y, weights = checked(first, second, values, sample_weight)
+    row_values, rows = distinct(first)
+    column_values, cols = distinct(second)
+    labels = (Labels(row_values), Labels(column_values))
+    return Observations(rows, cols, y, weights, (len(labels[0]), len(labels[1]))), labels
+
+
+def refuse_size(values: Array) -> None:
+    """Refuse numbers whose squares are no numbers any more."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > _LARGE or 0.0 < largest < 1.0 / _LARGE:
+        what, how = ("large", "divide") if largest > 1.0 else ("small", "multiply")
+        raise ValueError(
+            f"{OWNER}: the largest of the values is {largest:.3g} in size, too {what} to be squared; {how} all of them "
+            "by one number."
+        )
+
+
+def checked_values(values: Array) -> Array:
+    """One real number per pair."""
+    if values.dtype == object:
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            bad = next((i for i, v in enumerate(values.tolist()) if not isinstance(v, Real)), 0)
+            raise ValueError(f"{OWNER}: values[{bad}] is {values[bad]!r}, which is not a number.") from None
+    if values.dtype.kind == "c":
+        raise ValueError(f"{OWNER}: Complex data not supported: values must be real.")
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        place = int(np.argmin(np.isfinite(array)))
+        what = "NaN" if np.isnan(array[place]) else "infinity"
+        raise ValueError(f"{OWNER}: Input values contain {what}: values[{place}]; leave it out, it is not observed.")
+    return numbers(OWNER, "values", array, ndim=1)
+
+
+def checked_weights(weights: Any, count: int) -> Array | None:
+    """One weight ≥ 0 per observation, or None."""
+    if weights is None:
+        return None
+    if isinstance(weights, Real):
+        weights = np.full(count, float(weights))
+    array = numbers(OWNER, "sample_weight", weights)
+    if array.dtype.kind == "c":
+        raise TypeError(f"{OWNER}: sample_weight must be real numbers, got complex ones.")
+    if array.ndim != 1:
+        raise ValueError(f"{OWNER}: Sample weights must be 1D array or scalar, got shape {array.shape}.")
+    if array.size != count:
+        raise ValueError(f"{OWNER}: sample_weight.shape == {array.shape}, expected ({count},): one per observation.")
+    if (array < 0).any():
+        place = int(np.argmax(array < 0))
+        raise ValueError(f"{OWNER}: sample_weight[{place}] is {array[place]}; weights are not negative.")
+    if array.max(initial=0.0) > _LARGE:
+        raise ValueError(f"{OWNER}: sample_weight[{int(np.argmax(array))}] is {array.max():.3g}; divide all of them.")
+    return None if (array == 1.0).all() else array
+
+
+def in_signs(seen: Observations) -> Observations:
+    """Values 0/1 or −1/+1 as −1/+1."""
+    values = seen.values
+    if np.isin(values, (0.0, 1.0)).all():
+        values = 2.0 * values - 1.0
+    elif not np.isin(values, (-1.0, 1.0)).all():
+        bad = values[~np.isin(values, (-1.0, 0.0, 1.0))]
+        what = f"{bad[0]:g} is among them" if bad.size else "−1, 0 and 1 are all among them"
+        raise ValueError(f"{OWNER}: the logistic loss needs values all 0/1 or all −1/+1, but {what}.")
+    return Observations(seen.rows, seen.cols, values, seen.weights, seen.shape)
+
+
+def label_list(asked: Any, side: str) -> Array:
+    """Labels as a column; a single string is most likely meant as one label."""
+    if isinstance(asked, str):
+        raise TypeError(f"{OWNER}: give a list of {side} labels, such as [{asked!r}].")
+    try:
+        labels = asked if isinstance(asked, np.ndarray) else list(asked)
+    except TypeError:
+        raise TypeError(f"{OWNER}: give a list of {side} labels, got {asked!r}.") from None
+    return as_column(labels, OWNER, f"{side} labels")

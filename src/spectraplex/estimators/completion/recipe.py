@@ -1,0 +1,232 @@
+"""The model as a convex problem: which loss, which intercepts, which scales; and its solution with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...certificates import judge
+from ...places.numpy import EPS, Array, inner
+from ...certificates.dual import Certificate
+from ...domains.sets import NuclearBall
+from ...matrices.factors import Rectangular
+from ...certificates.judged import look
+from ...methods.hybrid import Hybrid
+from ...objectives.implicit import Implicit
+from ...objectives.intercepts import Intercepts
+from ...losses.entrywise import Huber, Logistic, Loss, Squared
+from ...problem import Problem
+from ...result import Result
+from ...solve import Observer, solve
+from ...stop import Status, Stop
+from ...trace import Trace
+from ..input.observations import Observations
+
+_SMOOTHING = 0.1  # share of the mean count that every row and column is given
+_WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
+_WIDEST = 64  # and never with more than this;
+_ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
+_UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
+_BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
+_SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the function is made of besides the data."""
+
+    loss: str
+    delta: float
+    ridges: tuple[float, float] | None
+    exponent: float
+    implicit: float = 0.0
+
+    def losses(self) -> Loss:
+        known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
+        return known[self.loss]
+
+    def scale(self, counts: Array, mean: float) -> Array:
+        """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""
+        return np.asarray(((1.0 - _SMOOTHING) * counts / mean + _SMOOTHING) ** -self.exponent)
+
+    def objective(self, seen: Observations, offset: float) -> Intercepts | Implicit:
+        scales = None
+        if self.exponent > 0:
+            rows, cols = seen.counts()
+            scales = (self.scale(rows, mean_count(rows)), self.scale(cols, mean_count(cols)))
+        inside = Intercepts(
+            seen.rows,
+            seen.cols,
+            seen.values,
+            seen.shape,
+            self.losses(),
+            weights=seen.weights,
+            offset=offset,
+            ridges=self.ridges,
+            scales=scales,
+        )
+        return Implicit(inside, self.implicit) if self.implicit > 0 else inside
+
+    def offset(self, seen: Observations) -> float:
+        """The constant that fits best alone; zero without intercepts."""
+        if self.ridges is None:
+            return 0.0
+        mean = float(np.average(seen.values, weights=seen.weights))
+        if self.loss == "squared":
+            return mean
+        if self.loss == "logistic":  # the log-odds of +1, of a table with one more of either
+            total = float(len(seen) if seen.weights is None else seen.weights.sum())
+            plus = 0.5 * (mean + 1.0) * total
+            return float(np.log((plus + 1.0) / (total - plus + 1.0)))
+        loss, here = self.losses(), mean
+        for _ in range(100):  # Newton's method on a convex function of one number, with curvature bounded above
+            z = np.full(len(seen), here)
+            slope = loss.evaluate(z, seen.values, seen.weights)[1].sum()
+            bend = loss.second(z, seen.values, seen.weights).sum()
+            step = slope / bend if bend > 0 else np.sign(slope) * self.delta
+            here -= step
+            if abs(step) <= 1e-12 * (abs(here) + self.delta):
+                break
+        return here
+
+
+def mean_count(counts: Array) -> float:
+    """Of the rows that have any observation."""
+    seen = counts[counts > 0]
+    return float(seen.mean()) if seen.size else 1.0
+
+
+Solver = Callable[..., Result]  # like ``solve``; another one may keep what was solved, or show it
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved problem: the low-rank part, the intercepts beside it, and what is certified of both together.
+
+    ``profiles`` are the left factors of the table's rows: X.U itself, or with what observed columns contribute.
+    """
+
+    X: Rectangular
+    profiles: Array
+    rows: Array
+    cols: Array
+    multiplier: float
+    certificate: Certificate
+    status: Status
+    trace: Trace
+    steps: int
+
+
+def solved(
+    objective: Intercepts | Implicit,
+    radius: float,
+    stop: Stop,
+    *,
+    start: Rectangular | None = None,
+    seed: int = 0,
+    observers: Sequence[Observer] = (),
+    certify: bool = True,
+    solver: Solver = solve,
+) -> Solution:
+    """Minimise over the ball from where somebody was before; the factors come as a singular value decomposition.
+
+    What is certified can be verified from the factors alone, and ``status`` is about that.
+    """
+    problem = Problem(objective, NuclearBall(objective.shape, radius))
+    asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
+    result = solver(problem, method=first_method(objective, cold=certify and start is None), **asked)
+    U, s, V = as_rectangular(result).svd()
+    X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
+    image = objective.measure(*X.triple())
+    found = objective.inner(image)
+    certificate = _certified(problem, result, X, certify)
+    status, small = result.status, certificate.gap <= stop.wanted(certificate.value) + _BLUR * abs(certificate.value)
+    if certify and status is Status.GAP and not small:
+        status = Status.FLOOR  # an earlier slope proved it; rounding keeps the factors' own from proving as much
+    if certify and status in (Status.STALLED, Status.STEP_LIMIT) and small:
+        status = Status.GAP  # the last certificate is the tightest
+    total = float(X.s.sum())
+    multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
+    steps = sum(record.kind != "start" for record in result.trace)
+    profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
+    return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, status, result.trace, steps)
+
+
+def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) -> Certificate:
+    """A certificate of these very factors, with the value that they have."""
+    judged, bound = look(problem, X), result.certificate.lower_bound
+    # the same bound for a matrix that is the same but for rounding: a little less, so that it can be verified; no loss
+    # here is ever negative, and no ridge
+    lowered = max(bound - 1e-9 * abs(judged.value), 0.0) if np.isfinite(bound) else bound
+    certificate = replace(
+        result.certificate,
+        value=judged.value,
+        lower_bound=lowered,
+        feasibility=judged.outside,
+        factors=judged.mark,
+        rounding=judged.rounding,
+        seal="",
+    )
+    if certify and result.status not in _UNSURE and not _verifiable(certificate):
+        # of these very factors, with a random start that had no part in finding them
+        certificate = judge.certify(problem, X, seed=int(certificate.factors[:15], 16))
+    return certificate
+
+
+def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
+    """From nothing to a radius that somebody gave, a wide first escape saves the rounds that would grow to it.
+
+    A walk begins where the rank is small, and what it starts from later has most of the directions already.
+    """
+    if not cold:
+        return Hybrid()
+    return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST)), share=_ROUGH)
+
+
+def _verifiable(certificate: Certificate) -> bool:
+    """Whether there is a bound, and it follows from the factors' own slope and not from that of an earlier point."""
+    return certificate.kind != "none" and certificate.dual == "slope"
+
+
+def _squares(objective: Intercepts | Implicit) -> float:
+    """The size of the values, as a squared loss sees it."""
+    inside = plainly(objective)
+    weights = 1.0 if inside.weights is None else inside.weights
+    return float(np.sum(weights * inside.values**2))
+
+
+def as_rectangular(result: Result) -> Rectangular:
+    assert isinstance(result.X, Rectangular)
+    return result.X
+
+
+def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
+    """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts.
+
+    Where a model fits everything its value goes to zero, and no gap is small beside that. Below the rounding of the
+    values themselves nothing is asked for.
+    """
+    zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
+    return Stop(
+        relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, EPS * _squares(objective)), max_steps=max_iter
+    )
+
+
+def plainly(objective: Intercepts | Implicit) -> Intercepts:
+    """The objective of the table itself."""
+    return objective.inside if isinstance(objective, Implicit) else objective
+
+
+def grown(X: Rectangular, before: tuple[int, int], shape: tuple[int, int]) -> Rectangular:
+    """The same matrix for a table with more rows and columns; what columns contribute to rows stays beside them."""
+
+    def padded(block: Array, count: int) -> Array:
+        return np.concatenate([block, np.zeros((count - block.shape[0], block.shape[1]))])
+
+    U = padded(X.U[: before[0]], shape[0])
+    if X.U.shape[0] > before[0]:
+        U = np.concatenate([U, padded(X.U[before[0] :], shape[1])])
+    return Rectangular(U, X.s, padded(X.V, shape[1]))

@@ -1,0 +1,224 @@
+"""What a fitted model answers: predictions, recommendations, similar columns, and rows it has not seen."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...places.numpy import Array
+from ...domains.sets import NuclearBall
+from ...matrices.factors import Rectangular
+from ...problem import Problem
+from ..input.labels import as_column, distinct, objects
+from ..input.observations import OWNER, Observations, pair_columns
+from .parameters import checked_values, in_signs, recipe_of, refuse_size
+
+_MOST = 50  # Newton steps for one new row
+
+
+def no_path() -> dict[str, Array]:
+    """The walk of a fit whose radius was given."""
+    return {name: np.empty(0) for name in ("radius", "score", "value", "rank", "n_iter")}
+
+
+def row_factors(model: Any) -> Array:
+    """P with low-rank part PQᵀ."""
+    return model.row_scales_[:, None] * model.profiles_ * np.sqrt(model.s_)
+
+
+def column_factors(model: Any) -> Array:
+    """Q with low-rank part PQᵀ."""
+    return model.column_scales_[:, None] * model.V_ * np.sqrt(model.s_)
+
+
+def taken(block: Array, places: Array) -> Array:
+    """Lines of a block, zeros where the place is −1."""
+    out = np.zeros((places.size, block.shape[1]))
+    known = places >= 0
+    out[known] = block[places[known]]
+    return out
+
+
+def linear(model: Any, rows: Array, cols: Array) -> Array:
+    """offset + row intercept + column intercept + low-rank part; what is not known of a pair is left out."""
+    out = np.full(rows.size, model.offset_)
+    row, col = rows >= 0, cols >= 0
+    out[row] += model.row_intercepts_[rows[row]]
+    out[col] += model.column_intercepts_[cols[col]]
+    both = row & col
+    X = Rectangular(model.row_scales_[:, None] * model.profiles_, model.s_, model.column_scales_[:, None] * model.V_)
+    out[both] += X.entries(rows[both], cols[both])
+    return out
+
+
+def linked(model: Any, z: Array) -> Array:
+    """From the linear part to the scale of the values."""
+    low, high = model.range_
+    if model.loss == "logistic":
+        from scipy.special import expit
+
+        # one of two labels may never have been seen: 0/1 unless −1 was
+        bottom = -1.0 if low == -1.0 else 0.0
+        return np.asarray(bottom + (1.0 - bottom) * expit(z))
+    return np.clip(z, low, high) if model.clip else z
+
+
+def recommend(model: Any, rows: Array, n: int, exclude_seen: bool) -> list[list[tuple[Any, float]]]:
+    from scipy.sparse import csr_matrix
+
+    Q, labels = column_factors(model), model.column_labels_.values
+    seen = model.observations_
+    table = csr_matrix((np.ones(len(seen), np.int8), (seen.rows, seen.cols)), shape=seen.shape)
+    common = model.offset_ + model.column_intercepts_
+    answers = []
+    for place, factor in zip(rows, taken(row_factors(model), rows), strict=True):
+        scores = common + Q @ factor
+        if place >= 0:
+            scores += model.row_intercepts_[place]
+        ranked = scores.copy()
+        if exclude_seen and place >= 0:
+            ranked[table.indices[table.indptr[place] : table.indptr[place + 1]]] = -np.inf
+        best = _top(ranked, n)
+        predicted = linked(model, scores[best])
+        answers.append(list(zip(labels[best].tolist(), predicted.tolist(), strict=True)))
+    return answers
+
+
+def similar(model: Any, columns: Array, n: int) -> list[list[tuple[Any, float]]]:
+    if (columns < 0).any():
+        place = int(np.argmax(columns < 0))
+        raise ValueError(f"{OWNER}: columns[{place}] was not in the fit; nothing is known to be similar to it.")
+    Q, labels = column_factors(model), model.column_labels_.values
+    sizes = np.linalg.norm(Q, axis=1)
+    directions = Q / np.where(sizes > 0, sizes, 1.0)[:, None]
+    answers = []
+    for place in columns:
+        cosines = directions @ directions[place]
+        ranked = cosines.copy()
+        ranked[place] = -np.inf
+        best = _top(ranked, n)
+        answers.append(list(zip(labels[best].tolist(), cosines[best].tolist(), strict=True)))
+    return answers
+
+
+def _top(scores: Array, n: int) -> Array:
+    """Places of the n largest finite scores, largest first, ties in the order of the labels."""
+    left = int(np.isfinite(scores).sum())
+    return np.argsort(-scores, kind="stable")[: min(n, left)]
+
+
+def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array | None) -> Problem:
+    """The convex problem of these observations, with the model's own labels, offset, settings and radius."""
+    for side, codes, count in (("row", rows, model.shape_[0]), ("column", cols, model.shape_[1])):
+        other = (codes < 0) | (codes >= count)  # rows that were folded in were not in the fit either
+        if other.any():
+            place = int(np.argmax(other))
+            raise ValueError(f"{OWNER}: the {side} label at pairs[{place}] was not in the fit: these are other data.")
+    recipe = recipe_of(model)
+    seen = Observations(rows, cols, values, weights, model.shape_).tidy()
+    objective = recipe.objective(in_signs(seen) if recipe.loss == "logistic" else seen, model.offset_)
+    return Problem(objective, NuclearBall(objective.shape, model.radius_))
+
+
+# ------------------------------------------------------------------------------------------------- rows never seen
+
+
+def row_pairs(row_observations: Any, values: Any) -> tuple[Array, Array, Array]:
+    """Row labels, column labels and values, from a mapping of mappings or from pairs with values."""
+    if isinstance(row_observations, Mapping):
+        rows: list[Any] = []
+        cols: list[Any] = []
+        numbers: list[Any] = []
+        for row, entries in row_observations.items():
+            if not isinstance(entries, Mapping):
+                raise TypeError(f"{OWNER}: fold_in needs {{row: {{column: value}}}}; row {row!r} has no mapping.")
+            rows += [row] * len(entries)
+            cols += list(entries)
+            numbers += list(entries.values())
+        if not rows:
+            raise ValueError(f"{OWNER}: fold_in was given no observation.")
+        first, second = as_column(objects(rows), OWNER, "row labels"), as_column(objects(cols), OWNER, "column labels")
+        return first, second, checked_values(np.asarray(numbers))
+    if values is None:
+        raise TypeError(f"{OWNER}: fold_in needs {{row: {{column: value}}}}, or pairs and values.")
+    first, second, _ = pair_columns(row_observations)
+    return first, second, checked_values(np.asarray(values))
+
+
+def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
+    if not first.size == second.size == values.size:
+        raise ValueError(f"{OWNER}: {first.size} pairs and {values.size} values; give one value per pair.")
+    refuse_size(values)
+    known = model.row_labels_.codes(first, OWNER, "row labels") >= 0
+    if known.any():
+        label = first[known][:1].tolist()[0]
+        raise ValueError(f"{OWNER}: row {label!r} is known already; partial_fit adds observations to known rows.")
+    fresh, rows = distinct(first)
+    labels = model.row_labels_.joined(fresh)
+    order = labels.codes(fresh, OWNER, "row labels")  # new labels lie behind the old ones, in some order
+    rows, count = order[rows] - len(model.row_labels_), fresh.size
+    cols = model.column_labels_.codes(second, OWNER, "column labels")
+    rows, cols, values = rows[cols >= 0], cols[cols >= 0], values[cols >= 0]
+    seen = Observations(rows, cols, values, None, (count, len(model.column_labels_)))
+    recipe = recipe_of(model)
+    used = in_signs(seen) if recipe.loss == "logistic" and len(seen) else seen
+    scales = np.ones(count)
+    if recipe.exponent > 0:
+        scales = recipe.scale(seen.counts()[0], model.row_mean_count_)
+    factors, intercepts = np.zeros((count, model.s_.size)), np.zeros(count)
+    Q, roots = column_factors(model), np.sqrt(model.s_)
+    for row in range(count):
+        here = rows == row
+        mine = cols[here]
+        given = np.zeros(roots.size)
+        if recipe.implicit > 0 and mine.size:
+            given = recipe.implicit / np.sqrt(mine.size) * roots * model.U_[model.shape_[0] + mine].sum(axis=0)
+        near = scales[row] * Q[mine]
+        base = model.offset_ + model.column_intercepts_[mine] + near @ given
+        own, intercepts[row] = _one_row(model, recipe, near, base, used.values[here])
+        factors[row] = given + own
+    more = copy.copy(model)
+    more.row_labels_ = labels
+    more.profiles_ = np.concatenate([model.profiles_, factors / roots])
+    more.row_scales_ = np.concatenate([model.row_scales_, scales])
+    more.row_intercepts_ = np.concatenate([model.row_intercepts_, intercepts])
+    moved = Observations(rows + len(model.row_labels_), cols, values, None, (len(labels), seen.shape[1]))
+    more.observations_ = model.observations_.joined(moved)
+    return more
+
+
+def _one_row(model: Any, recipe: Any, Q: Array, base: Array, target: Array) -> tuple[Array, float]:
+    """min over p and b of Σ ℓ(base + b + ⟨q, p⟩) + ½λ‖p‖² + ½ρb², by Newton's method."""
+    loss, count = recipe.losses(), Q.shape[1]
+    A = Q if recipe.ridges is None else np.column_stack([Q, np.ones(target.size)])
+    # nuclear norm without a price (an inactive ball) still needs a unique answer
+    price = max(model.multiplier_, 1e-10)
+    ridge = np.full(A.shape[1], price)
+    if recipe.ridges is not None:
+        ridge[-1] = recipe.ridges[0]
+
+    def value_and_slope(x: Array) -> tuple[float, Array]:
+        value, slope = loss.evaluate(base + A @ x, target, None)
+        return value + 0.5 * float(ridge @ x**2), slope
+
+    x = np.zeros(A.shape[1])
+    value, slope = value_and_slope(x)
+    for _ in range(_MOST):
+        gradient = A.T @ slope + ridge * x
+        bends = loss.second(base + A @ x, target, None)
+        step = np.linalg.solve((A.T * bends) @ A + np.diag(ridge), gradient)
+        fall, size = float(gradient @ step), 1.0
+        if fall <= 1e-20 * (1.0 + abs(value)):
+            break
+        while size > 1e-8:
+            ahead, slope_ahead = value_and_slope(x - size * step)
+            if ahead <= value - 1e-4 * size * fall:
+                break
+            size *= 0.5
+        else:
+            break
+        x, value, slope = x - size * step, ahead, slope_ahead
+    return x[:count], float(x[count]) if recipe.ridges is not None else 0.0

@@ -1,0 +1,156 @@
+"""A fitted model as plain arrays and a plain document, for a folder of npz and JSON; never a pickle."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ... import files
+from ...places.numpy import Array
+from ...certificates.dual import Certificate
+from ...trace import Record, Trace
+from ..input.labels import Labels
+from ..input.observations import OWNER, Observations
+
+_FORMAT = 1
+_ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
+_NUMBERS = ("offset_", "radius_", "multiplier_", "row_mean_count_", "n_iter_", "rank_", "status_", "seed_")
+
+
+class Stored:
+    """``to_arrays`` and ``from_arrays`` for an estimator with the attributes named above."""
+
+    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Everything learned: arrays by name (no objects among them), and a document that JSON can hold.
+
+        The observations are among the arrays: ``recommend`` and ``partial_fit`` need them.
+        """
+        me: Any = self
+        check_is_fitted(me, "U_")
+        arrays: dict[str, Array] = {name: getattr(me, name) for name in _ARRAYS}
+        seen: Observations = me.observations_
+        arrays |= {"rows": seen.rows, "cols": seen.cols, "values": seen.values}
+        if seen.weights is not None:
+            arrays["weights"] = seen.weights
+        arrays |= {"row_labels": me.row_labels_.packed(), "column_labels": me.column_labels_.packed()}
+        arrays |= {f"path.{name}": column for name, column in me.path_.items()}
+        history = me.history_.as_dict()
+        arrays |= {f"history.{name}": column for name, column in history.items() if name != "kind"}
+        document = {
+            "format": _FORMAT,
+            "estimator": OWNER,
+            "parameters": {name: plain(value) for name, value in me.get_params().items()},
+            "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
+            "range": list(me.range_),
+            "shape": list(me.shape_),
+            "counted": [me.row_labels_.counted, me.column_labels_.counted],
+            "kinds": [str(kind) for kind in history["kind"]],
+            "certificate": {
+                each.name: plain(getattr(me.certificate_, each.name))
+                for each in fields(me.certificate_)
+                if each.name != "evidence"
+            },
+            "feature_names": [str(name) for name in getattr(me, "feature_names_in_", ())],
+        }
+        return arrays, document
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array], document: dict[str, Any]) -> Any:
+        """The model that ``to_arrays`` wrote down."""
+        if not isinstance(document, dict) or not isinstance(arrays, dict):
+            raise TypeError(f"{OWNER}: from_arrays needs the arrays and the document that to_arrays gave.")
+        if document.get("format") != _FORMAT or document.get("estimator") != OWNER:
+            raise ValueError(f"{OWNER}: from_arrays was given no model of format {_FORMAT}.")
+        try:
+            parameters = {name: restored(value) for name, value in document["parameters"].items()}
+            model: Any = cls(**parameters)
+            for name in _ARRAYS:
+                setattr(model, name, np.asarray(arrays[name]))
+            for name in _NUMBERS:
+                setattr(model, name, restored(document["numbers"][name]))
+            low, high = document["range"]
+            model.range_ = (float(low), float(high))
+            model.shape_ = tuple(int(size) for size in document["shape"])
+            row, column = document["counted"]
+            model.row_labels_ = Labels.unpacked(np.asarray(arrays["row_labels"]), bool(row))
+            model.column_labels_ = Labels.unpacked(np.asarray(arrays["column_labels"]), bool(column))
+            shape = (len(model.row_labels_), len(model.column_labels_))
+            places = (np.asarray(arrays["rows"]), np.asarray(arrays["cols"]))
+            model.observations_ = Observations(*places, np.asarray(arrays["values"]), arrays.get("weights"), shape)
+            model.path_ = _named(arrays, "path.")
+            columns = _named(arrays, "history.") | {"kind": np.array(document["kinds"], object)}
+            rows = zip(*(columns[each.name].tolist() for each in fields(Record)), strict=True)
+            model.history_ = Trace([Record(*row) for row in rows])
+            model.certificate_ = _certificate(
+                {name: restored(value) for name, value in document["certificate"].items()}
+            )
+            _fit_together(model)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{OWNER}: the stored model is damaged (missing or unknown entry: {error}).") from error
+        model.n_features_in_ = 2
+        if document.get("feature_names"):
+            model.feature_names_in_ = np.array(document["feature_names"], object)
+        return model
+
+
+def _fit_together(model: Any) -> None:
+    """Refuse arrays and numbers that no fit could have left; whoever answers from them trusts."""
+    m, n, rank = len(model.row_labels_), len(model.column_labels_), model.s_.size
+    shapes = {
+        **{"s_": (rank,), "V_": (n, rank), "profiles_": (m, rank), "U_": (model.U_.shape[0], rank)},
+        **{"row_intercepts_": (m,), "column_intercepts_": (n,), "row_scales_": (m,), "column_scales_": (n,)},
+    }
+    for name, shape in shapes.items():
+        array = getattr(model, name)
+        if array.dtype.kind != "f" or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} does not fit")
+    if len(model.shape_) != 2 or model.U_.shape[0] not in (model.shape_[0], model.shape_[0] + n):
+        raise ValueError("the shape does not fit")
+    for name in _NUMBERS:
+        value = getattr(model, name)
+        if not (isinstance(value, str) if name == "status_" else isinstance(value, int | float) and isfinite(value)):
+            raise ValueError(f"{name} is {value!r}")
+    seen: Observations = model.observations_
+    for codes, count in ((seen.rows, m), (seen.cols, n)):
+        if (
+            codes.dtype.kind not in "iu"
+            or codes.shape != seen.values.shape
+            or not ((codes >= 0) & (codes < count)).all()
+        ):
+            raise ValueError("the observations do not fit")
+    if seen.values.dtype.kind != "f" or not np.isfinite(seen.values).all():
+        raise ValueError("the observed values do not fit")
+    if not set(model.path_) >= {"radius", "score", "value", "rank", "n_iter"}:
+        raise ValueError("the path is not whole")
+
+
+def _certificate(known: dict[str, Any]) -> Certificate:
+    """As it was stored; one from before certificates stated their rounding can only be made anew."""
+    if "seal" not in known:
+        return Certificate("none", 1.0, float(known["value"]), -np.inf, 0.0)
+    return Certificate(**known)
+
+
+def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+    found = {name.removeprefix(prefix): np.asarray(value) for name, value in arrays.items() if name.startswith(prefix)}
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON holds exactly: infinities as words, pairs as lists."""
+    if isinstance(value, tuple):
+        return {"pair": [plain(part) for part in value]}
+    value = files.plain(value)
+    if value is None or isinstance(value, str | int | float | bool | list | dict):
+        return value
+    raise TypeError(f"{OWNER}: the setting {value!r} cannot be written down; give a plain number or word.")
+
+
+def restored(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"pair"}:
+        return tuple(restored(part) for part in value["pair"])
+    return files.number(value)

@@ -1,0 +1,94 @@
+"""What NuclearNormImputer may be asked for: every parameter checked, and the bounds on what is filled in."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ...places.numpy import Array
+
+
+def is_nan(value: Any) -> bool:
+    """Whether a marker of holes is NaN, of whatever kind."""
+    return isinstance(value, Real) and bool(value != value)
+
+
+def check(imputer: Any) -> None:
+    """Refuse a parameter that makes no sense, naming it."""
+    owner = type(imputer).__name__
+
+    def wants(name: str, words: str, fine: bool) -> None:
+        if not fine:
+            raise ValueError(f"{owner}: {name} must be {words}, got {getattr(imputer, name)!r}.")
+
+    radius, count = imputer.radius, imputer.n_neighbors
+    wants("radius", "a positive number or 'auto'", _is(radius, "auto") or (_real(radius) and 0 < radius < np.inf))
+    wants("n_neighbors", "a whole number ≥ 0 or 'auto'", _is(count, "auto") or (_whole(count) and count >= 0))
+    wants("metric", "'auto', 'learned' or 'identity'", imputer.metric in ("auto", "learned", "identity"))
+    if imputer.metric == "identity" and not _is(count, "auto") and count > 0:
+        raise ValueError(f"{owner}: neighbours need metric='learned'; say n_neighbors=0 with metric='identity'.")
+    wants("missing_values", "NaN or a number", _real(imputer.missing_values))
+    for name in ("standardize", "add_indicator", "keep_empty_features"):
+        wants(name, "True or False", isinstance(getattr(imputer, name), bool | np.bool_))
+    for name in ("min_value", "max_value"):
+        asked = getattr(imputer, name)
+        wants(
+            name,
+            "a number, one for each column, None or 'observed'",
+            not isinstance(asked, str) or _is(asked, "observed"),
+        )
+    wants("tol", "a positive number", _real(imputer.tol) and 0 < imputer.tol < np.inf)
+    wants("max_iter", "a whole number ≥ 1", _whole(imputer.max_iter) and imputer.max_iter >= 1)
+    share = imputer.validation_fraction
+    wants("validation_fraction", "a number between 0 and 1", _real(share) and 0 < share < 1)
+
+
+def bounds(imputer: Any, table: Array) -> tuple[Array, Array]:
+    """Least and largest value to fill in, for every column; a bound that was given goes before one observed."""
+    least = _limit(imputer, "min_value", table, -np.inf)
+    most = _limit(imputer, "max_value", table, np.inf)
+    if _is(imputer.min_value, "observed"):
+        return np.minimum(least, most), most
+    if _is(imputer.max_value, "observed"):
+        return least, np.maximum(least, most)
+    wrong = np.nonzero(least > most)[0]
+    if wrong.size:
+        raise ValueError(
+            f"{type(imputer).__name__}: min_value {least[wrong[0]]:g} is larger than max_value {most[wrong[0]]:g} "
+            f"in column {wrong[0]}."
+        )
+    return least, most
+
+
+def _limit(imputer: Any, name: str, table: Array, none: float) -> Array:
+    asked = getattr(imputer, name)
+    if asked is None:
+        return np.full(table.shape[1], none)
+    if isinstance(asked, str):
+        found = np.where(np.isnan(table), -none, table)  # min over +inf, max over −inf: holes do not count
+        limit = found.min(axis=0) if none < 0 else found.max(axis=0)
+        return np.where(np.isinf(limit), none, limit)
+    try:
+        given = np.asarray(asked, dtype=float)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
+    if given.shape not in ((), (table.shape[1],)) or np.isnan(given).any():
+        raise ValueError(
+            f"{type(imputer).__name__}: {name} must be a number, one for each of the {table.shape[1]} columns, None or "
+            f"'observed', got {asked!r}."
+        )
+    return np.broadcast_to(given, table.shape[1])
+
+
+def _is(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,0 +1,214 @@
+"""What was observed, from whatever it came in: pairs of labels, a data frame, a sparse matrix, an array with holes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...places.numpy import Array
+from ...checks import numbers
+from .labels import as_column, objects
+
+OWNER = "MatrixCompletion"
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Entries of a table: places counted from zero, values, and positive weights (None: all one)."""
+
+    rows: Array
+    cols: Array
+    values: Array
+    weights: Array | None
+    shape: tuple[int, int]
+
+    def __len__(self) -> int:
+        return int(self.values.size)
+
+    def part(self, which: Array) -> Observations:
+        weights = None if self.weights is None else self.weights[which]
+        return Observations(self.rows[which], self.cols[which], self.values[which], weights, self.shape)
+
+    def joined(self, other: Observations) -> Observations:
+        """Both, in the larger shape."""
+        weights = None
+        if self.weights is not None or other.weights is not None:
+            both = [np.ones(len(part)) if part.weights is None else part.weights for part in (self, other)]
+            weights = np.concatenate(both)
+        shape = (max(self.shape[0], other.shape[0]), max(self.shape[1], other.shape[1]))
+        pairs = ((self.rows, other.rows), (self.cols, other.cols), (self.values, other.values))
+        rows, cols, values = (np.concatenate(pair) for pair in pairs)
+        return Observations(rows, cols, values, weights, shape)
+
+    def tidy(self) -> Observations:
+        """In the order of the table, with the same observation twice as one of double weight.
+
+        So a fit does not depend, not even in its last digit, on the order of the data, nor on whether an observation
+        came twice or with weight two.
+        """
+        key = self.rows * self.shape[1] + self.cols
+        order = np.argsort(key, kind="stable")
+        if not (np.diff(key[order]) == 0).any():
+            return self.part(order)
+        order = np.lexsort((self.values, key))
+        new = np.ones(order.size, bool)
+        new[1:] = (np.diff(key[order]) != 0) | (np.diff(self.values[order]) != 0)
+        weights = np.bincount(np.cumsum(new) - 1, None if self.weights is None else self.weights[order]).astype(float)
+        first = order[new]
+        kept = None if (weights == 1.0).all() else weights
+        return Observations(self.rows[first], self.cols[first], self.values[first], kept, self.shape)
+
+    def counts(self) -> tuple[Array, Array]:
+        """Observations (or their weights) in every row and in every column."""
+        return np.bincount(self.rows, self.weights, self.shape[0]), np.bincount(self.cols, self.weights, self.shape[1])
+
+
+def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str] | None]:
+    """The two columns of labels, each of its own type, and their names where the pairs are a frame."""
+    from scipy.sparse import issparse
+
+    if issparse(pairs):
+        raise TypeError(
+            f"{OWNER}: Sparse data was passed as pairs, but pairs are two columns of labels; for a sparse matrix of "
+            "values use fit_matrix."
+        )
+    refuse_masked(pairs, "pairs")
+    frame = as_frame(pairs)
+    if frame is not None:
+        wanted = list(frame.columns)
+        if names is not None and wanted != list(names) and set(names) <= set(wanted):
+            wanted = list(names)
+        _two(len(wanted), len(frame))
+        called = wanted if all(isinstance(name, str) for name in wanted) else None
+        return frame_column(frame, wanted[0]), frame_column(frame, wanted[1]), called
+    if isinstance(pairs, list | tuple):  # one column at a time: NumPy would make strings or floats of both
+        try:
+            first, second = zip(*pairs, strict=True) if len(pairs) else ((), ())
+        except (TypeError, ValueError):
+            return (*_array_columns(_even(pairs, "pairs")), None)
+        return as_column(first, OWNER, "row labels"), as_column(second, OWNER, "column labels"), None
+    return (*_array_columns(np.asarray(pairs)), None)
+
+
+def _even(rows: Any, name: str) -> Array:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise ValueError(f"{OWNER}: {name} are ragged: all of them need the same length.") from None
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """NumPy drops a mask without a word, and what it hid would count."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        raise ValueError(f"{OWNER}: {name} have masked entries; leave those out.")
+
+
+def _array_columns(array: Array) -> tuple[Array, Array]:
+    if array.ndim != 2:
+        raise ValueError(
+            f"{OWNER}: Expected 2D array, got {array.ndim}D array instead: pairs must have two columns, row label and "
+            "column label. Reshape your data, for one pair as [[row, column]]."
+        )
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        empty = "sample(s)" if array.shape[0] == 0 else "feature(s)"
+        raise ValueError(f"{OWNER}: 0 {empty} (shape={array.shape}) while a minimum of 1 is required: nothing to do.")
+    for name, column in (("row labels", array[:, 0]), ("column labels", array[:, -1])):
+        if column.dtype.kind in "fc":
+            as_column(column, OWNER, name)  # what is no label at all is told before how many there are
+    _two(array.shape[1], array.shape[0])
+    return as_column(array[:, 0], OWNER, "row labels"), as_column(array[:, 1], OWNER, "column labels")
+
+
+def _two(features: int, samples: int) -> None:
+    if features != 2:
+        raise ValueError(
+            f"X has {features} features, but {OWNER} is expecting 2 features as input: row label and column label "
+            f"(n_samples={samples}, n_features={features})."
+        )
+
+
+def as_frame(data: Any) -> Any:
+    """The data as a narwhals frame, or None when it is no data frame."""
+    if isinstance(data, np.ndarray | list | tuple):
+        return None
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            return frame.collect()
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"{OWNER}: the frame has columns of one name ({error}); rename them.") from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _whole(frame: Any, name: Any) -> Any:
+    """A column that is there and has no holes."""
+    if name not in frame.columns:
+        raise ValueError(f"{OWNER}: the frame has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
+    series = frame.get_column(name)
+    holes = int(series.null_count())
+    if holes:
+        place = int(np.argmax(np.asarray(series.is_null().to_numpy(), bool)))
+        raise ValueError(f"{OWNER}: {name}[{place}] is missing (NaN); leave such rows out ({holes} in all).")
+    return series
+
+
+def frame_column(frame: Any, name: Any) -> Array:
+    """A column of labels; strings stay strings, ids stay whole, and missing ones are refused."""
+    series = _whole(frame, name)
+    dtype = series.dtype
+    if dtype.is_integer() or dtype.is_float():
+        return as_column(np.asarray(series.to_numpy()), OWNER, str(name))
+    return as_column(objects(series.to_list()), OWNER, str(name))
+
+
+def frame_numbers(frame: Any, name: str) -> Array:
+    """A column of numbers: text is refused with its line, and so are missing values."""
+    series = _whole(frame, name)
+    if series.dtype.is_integer() or series.dtype.is_float():
+        return np.asarray(series.to_numpy(), np.float64)
+    out = []
+    for place, value in enumerate(series.to_list()):
+        try:
+            out.append(float(value))
+        except (TypeError, ValueError):
+            raise ValueError(f"{OWNER}: {name}[{place}] is {value!r}, which is not a number.") from None
+    return np.array(out, np.float64)
+
+
+def matrix_entries(M: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
+    """Positions and values of what is observed in a sparse matrix (all that is stored) or an array (all but NaN)."""
+    from scipy.sparse import issparse
+
+    if issparse(M):
+        if len(M.shape) != 2:
+            raise ValueError(f"{OWNER}: the matrix must have 2 dimensions, got shape {M.shape}.")
+        if M.dtype.kind == "c":
+            raise TypeError(f"{OWNER}: the matrix must hold real numbers, got dtype {M.dtype}.")
+        table = M.tocoo(copy=True)  # not by rows: a matrix may have more of them than there is memory
+        table.sum_duplicates()  # what a matrix in coordinates means by the same place twice
+        values = numbers(OWNER, "the stored values", table.data, ndim=1)
+        rows, cols = np.asarray(table.row, np.int64), np.asarray(table.col, np.int64)
+    else:
+        frame = as_frame(M)
+        if np.ma.isMaskedArray(M):
+            M = np.ma.filled(M.astype(np.float64), np.nan)
+        array = _even(M, "the rows of the matrix") if frame is None else np.asarray(frame.to_numpy())
+        if array.dtype == object:
+            try:
+                array = array.astype(np.float64)  # None becomes NaN
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{OWNER}: the matrix must hold real numbers ({error}).") from None
+        if array.dtype.kind not in "buif":
+            raise TypeError(f"{OWNER}: the matrix must hold real numbers, got dtype {array.dtype}.")
+        if array.ndim != 2:
+            raise ValueError(f"{OWNER}: the matrix must have 2 dimensions, got shape {array.shape}.")
+        rows, cols = np.nonzero(~np.isnan(array)) if array.dtype.kind == "f" else np.nonzero(np.ones(array.shape))
+        values, table = numbers(OWNER, "the matrix", array[rows, cols], ndim=1), array
+    shape = (int(table.shape[0]), int(table.shape[1]))
+    if min(shape) < 1 or not values.size:
+        raise ValueError(f"{OWNER}: nothing is observed in a matrix of shape {shape}; there is nothing to fit.")
+    return rows, cols, values, shape

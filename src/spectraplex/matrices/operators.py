@@ -1,0 +1,344 @@
+"""What a gradient is: something that multiplies blocks of vectors. Never a dense matrix on the sparse path.
+
+Rectangular operators (``Sparse``, ``Dense``, ``LowRank``, ``Sum``) live in the user's space. ``Lifted`` is the
+Hermitian operator on the unit spectrahedron that the methods see; ``Shifted`` adds a low rank to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from ..places.numpy import EPS, Array, Pattern, adjoint_times, dagger
+
+
+class Operator(Protocol):
+    """A linear map, known by its products. ``hermitian`` says that rmatmat equals matmat."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def hermitian(self) -> bool: ...
+    def matmat(self, V: Array) -> Array: ...
+    def rmatmat(self, U: Array) -> Array: ...
+    def scores(self, P: Array, Q: Array, count: int) -> Array: ...
+    def dense(self) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """Values on an observed pattern."""
+
+    pattern: Pattern
+    data: Array
+    hermitian: bool = False
+    blur: Callable[[], float] | None = None
+    _flipped: list[tuple[Pattern, Array]] = field(default_factory=list, repr=False)
+
+    def noise(self) -> float:
+        return 0.0 if self.blur is None else self.blur()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.data.dtype.name
+
+    def matmat(self, V: Array, out: Array | None = None) -> Array:
+        return self.pattern.multiply(self.data, V, out)
+
+    def rmatmat(self, U: Array, out: Array | None = None) -> Array:
+        if not self._flipped:  # gathered once per gradient, only when the other side is asked for
+            self._flipped.append(self.pattern.flip(self.data))
+        pattern, data = self._flipped[0]
+        return pattern.multiply(data, U, out)
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        if count == 1:
+            return np.array([np.vdot(P[:, 0], self.pattern.multiply(self.data, Q[:, 0])).real])
+        single = {"f": np.float32, "c": np.complex64}[self.data.dtype.kind]
+        data = (
+            self.data.astype(single)
+            if P.dtype.itemsize < np.dtype(np.result_type(P, np.float64)).itemsize
+            else self.data
+        )
+        return self.pattern.scores(data, P, Q, count)
+
+    def dense(self) -> Array:
+        out = np.zeros(self.shape, self.data.dtype)
+        out[self.pattern.rows, self.pattern.indices] = self.data
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """An ordinary matrix; ``blur`` bounds the rounding error it was summed with, where that is not its own."""
+
+    matrix: Array
+    hermitian: bool = False
+    blur: Callable[[], float] | None = None
+
+    def noise(self) -> float:
+        return 0.0 if self.blur is None else self.blur()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", self.matrix.shape)
+
+    @property
+    def dtype(self) -> str:
+        return self.matrix.dtype.name
+
+    def matmat(self, V: Array) -> Array:
+        return cast(Array, self.matrix @ V)
+
+    def rmatmat(self, U: Array) -> Array:
+        return cast(Array, dagger(dagger(U) @ self.matrix))
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return _scores(self, P, Q, count)
+
+    def dense(self) -> Array:
+        return self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """U diag(s) Vᴴ with real s."""
+
+    U: Array
+    s: Array
+    V: Array
+    hermitian: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.U.shape[0], self.V.shape[0])
+
+    @property
+    def dtype(self) -> str:
+        return np.result_type(self.U, self.V).name
+
+    def noise(self) -> float:
+        sizes = np.abs(self.s) * np.linalg.norm(self.U, axis=0) * np.linalg.norm(self.V, axis=0)
+        return 4 * EPS * self.s.size * float(sizes.sum())
+
+    def matmat(self, V: Array) -> Array:
+        return cast(Array, self.U @ (self.s[:, None] * adjoint_times(self.V, V)))
+
+    def rmatmat(self, U: Array) -> Array:
+        return cast(Array, self.V @ (self.s[:, None] * adjoint_times(self.U, U)))
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return _scores(self, P, Q, count)
+
+    def dense(self) -> Array:
+        return cast(Array, (self.U * self.s) @ dagger(self.V))
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Σ coefficient · operator."""
+
+    coefficients: Sequence[float]
+    terms: Sequence[Operator]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.terms[0].shape
+
+    @property
+    def dtype(self) -> str:
+        return np.result_type(*(term.dtype for term in self.terms)).name
+
+    @property
+    def hermitian(self) -> bool:
+        return all(term.hermitian for term in self.terms)
+
+    def noise(self) -> float:
+        own = (getattr(term, "noise", float)() for term in self.terms)  # float() is zero
+        return float(sum(abs(c) * each for c, each in zip(self.coefficients, own, strict=True)))
+
+    def matmat(self, V: Array) -> Array:
+        return self._total(term.matmat(V) for term in self.terms)
+
+    def rmatmat(self, U: Array) -> Array:
+        return self._total(term.rmatmat(U) for term in self.terms)
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return self._total(term.scores(P, Q, count) for term in self.terms)
+
+    def dense(self) -> Array:
+        return self._total(term.dense() for term in self.terms)
+
+    def _total(self, parts: Any) -> Array:
+        return cast(Array, sum(c * part for c, part in zip(self.coefficients, parts, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """An operator with one more column, of zeros: the slack coordinate that a penalty adds to the right side."""
+
+    inside: Operator
+    hermitian: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m, n = self.inside.shape
+        return (m, n + 1)
+
+    @property
+    def dtype(self) -> str:
+        return self.inside.dtype
+
+    def noise(self) -> float:
+        return float(getattr(self.inside, "noise", float)())
+
+    def matmat(self, V: Array) -> Array:
+        return self.inside.matmat(V[:-1])
+
+    def rmatmat(self, U: Array) -> Array:
+        image = self.inside.rmatmat(U)
+        return np.concatenate([image, np.zeros((1, image.shape[1]), image.dtype)], axis=0)
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return self.inside.scores(P, Q[:-1], count)
+
+    def dense(self) -> Array:
+        matrix = self.inside.dense()
+        return np.concatenate([matrix, np.zeros((matrix.shape[0], 1), matrix.dtype)], axis=1)
+
+
+def _scores(operator: Operator, P: Array, Q: Array, count: int, width: int = 64) -> Array:
+    """Re P[:, k]ᴴ A Q[:, k] by blocks of columns, so that the temporary stays narrow."""
+    out = np.empty(count)
+    for low in range(0, count, width):
+        part = slice(low, min(low + width, count))
+        out[part] = np.einsum("ik,ik->k", P[:, part].conj(), operator.matmat(Q[:, part])).real
+    return out
+
+
+@dataclass(eq=False)
+class Lifted:
+    """scale · (the Hermitian part of an operator placed in the block [left, right]) on the unit spectrahedron.
+
+    With left = right it is the operator itself (padded by a slack coordinate on the trace ball). With disjoint
+    blocks it is the bipartite matrix scale/2 · [[0, G], [Gᴴ, 0]]: then there are two ``sides``, a product with a
+    vector that lives on one side costs half, and its result lives on the other side. ``products`` counts.
+    """
+
+    inside: Operator
+    left: slice
+    right: slice
+    dimension: int
+    scale: float
+    products: float = 0.0
+
+    @property
+    def bipartite(self) -> bool:
+        return self.left != self.right
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.dimension, self.dimension)
+
+    @property
+    def dtype(self) -> str:
+        return self.inside.dtype
+
+    @property
+    def sides(self) -> tuple[slice, ...]:
+        return (self.left, self.right) if self.bipartite else (slice(0, self.dimension),)
+
+    def apply(self, side: int, V: Array) -> Array:
+        """The product with vectors that live on one side; the result lives on the other one, if there are two."""
+        width = V.shape[1]
+        if self.bipartite:
+            self.products += 0.5 * width
+            return 0.5 * self.scale * (self.inside.matmat(V) if side == 1 else self.inside.rmatmat(V))
+        self.products += width
+        inner = V[self.left]
+        image = self.scale * self.inside.matmat(inner)
+        if not self.inside.hermitian:
+            image = 0.5 * (image + self.scale * self.inside.rmatmat(inner))
+        if inner.shape[0] == self.dimension:
+            return cast(Array, image)
+        out = np.zeros((self.dimension, width), image.dtype)
+        out[self.left] = image
+        return out
+
+    def noise(self) -> float:
+        return abs(self.scale) * float(self.inside.noise()) if hasattr(self.inside, "noise") else 0.0
+
+    def matmat(self, V: Array) -> Array:
+        if not self.bipartite:
+            return self.apply(0, V)
+        product, scale = self.unscaled(V)
+        product *= scale
+        return product
+
+    def unscaled(self, V: Array) -> tuple[Array, float]:
+        """The product and a factor it is to be multiplied with; a sparse one writes both halves where they belong."""
+        if not self.bipartite:
+            return self.apply(0, V), 1.0
+        self.products += V.shape[1]
+        if isinstance(self.inside, Sparse):
+            out = np.empty((self.dimension, V.shape[1]), np.result_type(self.dtype, V, np.float64))
+            self.inside.matmat(V[self.right], out[self.left])
+            self.inside.rmatmat(V[self.left], out[self.right])
+        else:
+            out = np.concatenate([self.inside.matmat(V[self.right]), self.inside.rmatmat(V[self.left])], axis=0)
+        return out, 0.5 * self.scale
+
+    def scores(self, buffer: Array, count: int) -> Array:
+        """xᵢᴴ A xᵢ for the first ``count`` columns of a C-contiguous buffer: one block product, one side."""
+        self.products += 0.5 * count if self.bipartite or not self.inside.hermitian else count
+        return self.scale * self.inside.scores(buffer[self.left], buffer[self.right], count)
+
+    def dense(self) -> Array:
+        """The d × d matrix; for projections, proofs and tests on small problems."""
+        self.products += min(self.inside.shape)
+        out = np.zeros((self.dimension, self.dimension), self.dtype)
+        out[self.left, self.right] = self.scale * self.inside.dense()
+        return cast(Array, 0.5 * (out + dagger(out)))
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """A Hermitian operator plus X diag(strength) Xᴴ, X having few unit columns (the paper's regulariser has one)."""
+
+    inside: Any
+    X: Array
+    strength: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", self.inside.shape)
+
+    @property
+    def dtype(self) -> str:
+        return np.result_type(self.inside.dtype, self.X).name
+
+    def matmat(self, V: Array) -> Array:
+        return cast(Array, self.inside.matmat(V) + (self.X * self.strength) @ (dagger(self.X) @ V))
+
+    def unscaled(self, V: Array) -> tuple[Array, float]:
+        return self.matmat(V), 1.0
+
+    @property
+    def products(self) -> float:
+        return float(self.inside.products)
+
+    def scores(self, buffer: Array, count: int) -> Array:
+        seen = np.abs(dagger(self.X) @ buffer[:, :count]) ** 2
+        return cast(Array, self.inside.scores(buffer, count) + self.strength @ seen)
+
+    def dense(self) -> Array:
+        return cast(Array, self.inside.dense() + (self.X * self.strength) @ dagger(self.X))

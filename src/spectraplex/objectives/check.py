@@ -1,0 +1,284 @@
+"""check: is this objective what it says it is? Linear image, true adjoint, right slope, claimed constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..places.numpy import Array, dagger, inner
+from ..losses.curves import NotFinite
+from ..checks import number
+
+Factors3 = tuple[Array, Array, Array]
+
+_WIDE = 2_000  # a matrix with more rows and columns is not blended with the identity
+_NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", "gradient")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was tested and what was wrong; true when nothing was."""
+
+    tested: tuple[str, ...]
+    wrong: tuple[str, ...]
+    trials: int = 0
+    moved: int = 0  # trials that were moved to where the function is finite
+    skipped: int = 0  # trials that could not be: they tested nothing
+
+    @property
+    def ok(self) -> bool:
+        return not self.wrong
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            lines = [f"All {len(self.tested)} properties hold: {', '.join(self.tested)}."]
+        else:
+            lines = [f"{len(self.wrong)} of {len(self.tested)} properties fail:", *self.wrong]
+        if self.moved:
+            lines.append(f"{self.moved} of {self.trials} trials were moved to where the function is finite.")
+        if self.skipped:
+            lines.append(f"{self.skipped} of {self.trials} trials were skipped: the function is not finite there.")
+        return "\n".join(lines)
+
+
+def check(
+    objective: Any, *, hermitian: bool | None = None, size: float = 1.0, trials: int = 8, seed: int = 0
+) -> Report:
+    """Test an objective on random low-rank matrices and say what is wrong with it.
+
+    A function that is infinite (or NaN) in places, such as −log det X or a likelihood, is tested where it is finite:
+    random matrices are blended with one where it is, such as a multiple of the identity, and the report says how often.
+
+    Parameters
+    ----------
+    hermitian : test on Hermitian matrices only; by default when the objective has ``require_hermitian`` and a square
+        shape, or is a function of its own (``Smooth``) of a square one.
+    size : nuclear norm of the matrices tested; choose it like the domain's.
+
+    Returns
+    -------
+    Report
+        True when all is well; printing it gives one sentence per fault.
+    """
+    missing = [name for name in _NEEDED if not hasattr(objective, name)]
+    if missing:
+        return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Objective protocol.",))
+    m, n = objective.shape
+    if hermitian and m != n:
+        raise ValueError(f"check: this objective is {m}×{n}; hermitian=True needs a square one.")
+    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
+        raise ValueError(f"check: trials must be a positive whole number, got {trials!r}.")
+    size = number("check", "size", size, positive=True)
+    if hermitian is None:
+        hermitian = m == n and (hasattr(objective, "require_hermitian") or type(objective).__name__ == "Smooth")
+    return _Checker(objective, hermitian, size, np.random.default_rng(seed)).run(trials)
+
+
+def _blend(a: float, X: Factors3, b: float, Y: Factors3) -> Factors3:
+    """The factors of a·X + b·Y."""
+    U, s, V = np.concatenate([X[0], Y[0]], 1), np.concatenate([a * X[1], b * Y[1]]), np.concatenate([X[2], Y[2]], 1)
+    return U, s, V
+
+
+class _Checker:
+    def __init__(self, objective: Any, hermitian: bool, size: float, rng: np.random.Generator) -> None:
+        self.f, self.hermitian, self.size, self.rng = objective, hermitian, size, rng
+        self.wrong: dict[str, str] = {}
+        self.tested: dict[str, None] = {}
+        self.moved = self.skipped = 0
+
+    def run(self, trials: int) -> Report:
+        try:
+            for _ in range(trials):
+                self.trial()
+            if self.skipped == trials:
+                self.fail(
+                    "finite",
+                    f"it is not finite anywhere it was looked at: random matrices of nuclear norm {self.size:g}, zero, "
+                    "multiples of the identity and of the matrix of ones; pass size= like the domain's.",
+                )
+        except Exception as error:
+            self.fail("evaluation", f"it raised {type(error).__name__}: {error}")
+        wrong = tuple(f"{name}: {text}" for name, text in self.wrong.items())
+        return Report(tuple(self.tested), wrong, trials, self.moved, self.skipped)
+
+    def fail(self, name: str, text: str) -> None:
+        self.tested[name] = None
+        self.wrong.setdefault(name, text)
+
+    def expect(self, name: str, holds: bool, text: str) -> None:
+        self.tested[name] = None
+        if not holds:
+            self.wrong.setdefault(name, text)
+
+    def close(self, name: str, got: float, want: float, scale: float, text: str, tolerance: float = 1e-7) -> None:
+        error = abs(got - want)
+        self.expect(
+            name,
+            bool(error <= tolerance * max(scale, abs(want), 1e-300)),
+            f"{text}: {got:.10g}, not {want:.10g}.",
+        )
+
+    def factors(self, rank: int = 2, signed: bool = False) -> tuple[Array, Array, Array]:
+        m, n = self.f.shape
+        U, V = self.normal((m, rank)), self.normal((n, rank))
+        U, V = U / np.linalg.norm(U, axis=0), V / np.linalg.norm(V, axis=0)
+        s = self.rng.dirichlet(np.ones(rank)) * self.size
+        if signed:
+            s = s * self.rng.choice([-1.0, 1.0], rank)
+        return (U, s, U) if self.hermitian else (U, s, V)
+
+    def normal(self, shape: tuple[int, ...]) -> Array:
+        out = self.rng.standard_normal(shape)
+        if np.dtype(self.f.dtype).kind == "c":
+            out = out + 1j * self.rng.standard_normal(shape)
+        return out
+
+    # ------------------------------------------------------------------------------- where the function is finite
+
+    def finite(self, image: Any) -> bool:
+        try:
+            value, slope = self.f.evaluate(image)
+        except NotFinite:
+            return False
+        return bool(np.isfinite(value)) and (not isinstance(slope, np.ndarray) or bool(np.isfinite(slope).all()))
+
+    def inside(self, X: Factors3) -> Factors3 | None:
+        """X, or the first blend of it with ``home`` where the function is finite."""
+        if self.finite(self.f.measure(*X)):
+            return X
+        if self.home is None:
+            return None
+        blends = (_blend(1.0 - 2.0**-k, self.home, 2.0**-k, X) for k in range(1, 12))
+        return next((blend for blend in blends if self.finite(self.f.measure(*blend))), None)
+
+    @cached_property
+    def home(self) -> Factors3 | None:
+        """A matrix where the function is finite: the first of some plain ones and of many random ones."""
+        m, n = self.f.shape
+        row, column = np.full((m, 1), m**-0.5, self.f.dtype), np.full((n, 1), n**-0.5, self.f.dtype)
+        plain = [(row, np.ones(1), column)]
+        if min(m, n) <= _WIDE:
+            k = min(m, n)
+            one = (np.eye(m, k, dtype=self.f.dtype), np.full(k, 1.0 / k), np.eye(n, k, dtype=self.f.dtype))
+            plain = [one, _blend(0.5, one, 0.5, plain[0]), *plain]
+        sizes = [share * self.size for share in (1.0, 0.1, 0.01, 1e-4, 0.0, 10.0, 100.0, 1e4)]
+        tried = [(U, sign * size * s, V) for U, s, V in plain for size in sizes for sign in (1.0, -1.0)]
+        tried += [self.factors(min(m, n, k)) for k in (1, 2, 4, 8, 16) for _ in range(4)]
+        return next((X for X in tried if self.finite(self.f.measure(*X))), None)
+
+    def trial(self) -> None:
+        f = self.f
+        drawn = self.factors(), self.factors(), self.factors(signed=True)
+        X, Y, D = self.inside(drawn[0]), self.inside(drawn[1]), drawn[2]
+        if X is None or Y is None:
+            self.skipped += 1
+            return
+        z, y, dz = f.measure(*X), f.measure(*Y), f.measure(*D)
+        value, slope = f.evaluate(z)
+        G = f.gradient(slope)
+
+        def values(image: Any) -> float:
+            return float(f.evaluate(image)[0])
+
+        # measure is linear: 𝒜(2X − 3Y) both ways; a mean where that leaves the set where the function is finite
+        a, b = (2.0, -3.0) if self.finite(f.combine(2.0, z, -3.0, y)) else (0.3, 0.7)
+        # a direction along which it stays finite for some way
+        for _ in range(40):
+            if self.finite(f.combine(1.0, z, 1.0, dz)) and self.finite(f.combine(1.0, z, -1.0, dz)):
+                break
+            D = (D[0], 0.5 * D[1], D[2])
+            dz = f.measure(*D)
+        else:
+            self.skipped += 1
+            return
+        self.moved += X is not drawn[0] or Y is not drawn[1] or D is not drawn[2] or a != 2.0
+        scale = abs(value) + abs(values(y))
+        self.close(
+            "linear image",
+            values(f.combine(a, z, b, y)),
+            values(f.measure(*_blend(a, X, b, Y))),
+            scale,
+            f"ℓ({a:g}·𝒜(X) + {b:g}·𝒜(Y)) differs from ℓ(𝒜({a:g}X + {b:g}Y)); measure must be linear and combine must "
+            "follow it",
+        )
+        # the operator multiplies like one matrix on both sides
+        P, Q = self.normal((f.shape[0], 2)), self.normal((f.shape[1], 2))
+        GQ, GP = G.matmat(Q), G.rmatmat(P)
+        reference = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
+        self.close(
+            "adjoint products",
+            inner(P, GQ),
+            inner(GP, Q),
+            reference,
+            "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat",
+        )
+        # slope, gradient and curve agree, and with finite differences
+        U, s, V = D
+        exact = inner(U * s, G.matmat(V)) if s.size else 0.0
+        size = max(abs(exact), float(np.linalg.norm(U * s) * np.linalg.norm(G.matmat(V))), 1e-300)
+        self.close(
+            "pairing",
+            f.pair(slope, dz),
+            exact,
+            size,
+            "⟨slope, 𝒜(D)⟩ differs from ⟨𝒜*(slope), D⟩: measure and gradient",
+        )
+        curve = f.along(z, dz)
+        self.close(
+            "curve value",
+            curve.value(0.7),
+            values(f.combine(1.0, z, 0.7, dz)),
+            scale,
+            "along(z, dz) has another value at 0.7",
+        )
+        self.close("curve derivative", curve.derivative(0.0), exact, size, "along(z, dz) has another derivative at 0")
+        h = 1e-5
+        ahead, behind = values(f.combine(1.0, z, h, dz)), values(f.combine(1.0, z, -h, dz))
+        numeric = (ahead - behind) / (2 * h)
+        slack = size + abs(value) * 1e-16 / h / 1e-5
+        self.close(
+            "finite differences",
+            exact,
+            numeric,
+            slack,
+            "the slope differs from finite differences of the value",
+            1e-4,
+        )
+        self._curvature(X, Y, z, y, value, slope, scale)
+
+    def _curvature(self, X: Any, Y: Any, z: Any, y: Any, value: float, slope: Any, scale: float) -> None:
+        f = self.f
+        step = f.combine(1.0, y, -1.0, z)
+        D = (X[0] * X[1]) @ dagger(X[2]) - (Y[0] * Y[1]) @ dagger(Y[2])
+        square = inner(D, D)
+        rise = float(f.evaluate(y)[0]) - value - f.pair(slope, step)
+        slack = 1e-9 * scale
+        self.expect("convexity", rise >= -slack, f"f(Y) lies {-rise:.3g} below its tangent at X: it is not convex.")
+        name = "hermitian_smoothness" if self.hermitian and getattr(f, "hermitian_smoothness", None) else "smoothness"
+        smoothness = getattr(f, name, None)
+        if smoothness is not None:
+            top = rise / (0.5 * square)
+            self.expect(
+                "claimed smoothness",
+                rise <= 0.5 * smoothness * square * (1 + 1e-9) + slack,
+                f"a curvature of {top:.6g} was met, more than the {name} {smoothness:.6g} it claims.",
+            )
+        name = (
+            "hermitian_strong_convexity"
+            if self.hermitian and hasattr(f, "hermitian_strong_convexity")
+            else "strong_convexity"
+        )
+        strong = getattr(f, name, None)
+        if strong:
+            self.expect(
+                "claimed strong convexity",
+                rise >= 0.5 * strong * square * (1 - 1e-9) - slack,
+                f"a curvature of {rise / (0.5 * square):.6g} was met, less than the {name} {strong:.6g} it claims.",
+            )

@@ -1,0 +1,235 @@
+"""Path: the solutions along the radius (or λ), and a certified answer at any size between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, overload
+
+import numpy as np
+
+from ..places.numpy import Array
+from ..certificates.certificate import Certificate
+from .proof import Node, Promise
+from ..matrices.factors import Factors, Rectangular, Symmetric
+from .family import Between, Family, remeasured
+from ..fingerprint import data_fingerprint
+from ..certificates.judged import look
+from ..checks import numbers
+from ..problem import Problem
+from ..result import Result
+
+_COLUMNS = ("radius", "lam", "value", "lower_bound", "gap", "rank", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One solution of a path.
+
+    ``radius`` and ``lam`` are both there, whichever of the two was chosen: for a ball λ is the certified bound on σ₁ of
+    the gradient, for a penalty the radius is the nuclear norm of X. ``rank`` counts singular values above 10⁻⁶ of
+    the largest. ``result.state`` is empty, as images and slopes would fill the memory: ``solve(…, start=point.result)``
+    starts from the factors.
+    """
+
+    size: float
+    radius: float
+    lam: float
+    value: float
+    lower_bound: float
+    rank: int
+    seconds: float
+    products: float
+    result: Result
+    problem: Problem = field(repr=False)
+    sigma: float = field(repr=False)
+    spread: float = field(repr=False, default=0.0)
+    slope: Any = field(repr=False, default=None)  # the dual point that sigma belongs to, where it is not X's own
+
+    @property
+    def gap(self) -> float:
+        return max(self.value - self.lower_bound, 0.0)
+
+    @property
+    def own(self) -> bool:
+        """Whether ``sigma`` belongs to the slope of X itself."""
+        return self.slope is None
+
+    @property
+    def X(self) -> Factors:
+        return self.result.X
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.result.certificate
+
+
+class Path(Sequence[PathPoint]):
+    """The points of a path, smallest radius first (largest λ first). ``ended`` says why it is shorter than asked."""
+
+    def __init__(
+        self,
+        points: Sequence[PathPoint],
+        family: Family,
+        promise: Promise | None,
+        nodes: tuple[Node, ...],
+        ended: str,
+        failure: float,
+    ) -> None:
+        self.points, self.family, self.promise = tuple(points), family, promise
+        self.ended, self.failure = ended, failure
+        self._nodes = nodes
+        self._held: tuple[int, Between] | None = None  # the neighbours that ``at`` looked at last
+
+    @overload
+    def __getitem__(self, index: int) -> PathPoint: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PathPoint, ...]: ...
+    def __getitem__(self, index: int | slice) -> PathPoint | tuple[PathPoint, ...]:
+        return self.points[index]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[PathPoint]:
+        return iter(self.points)
+
+    def __repr__(self) -> str:
+        if not self.points:
+            return "Path(no point)"
+        ends = f"{self.family.name} {self.points[0].size:.6g} to {self.points[-1].size:.6g}"
+        promised = f", gap at most {self.promise.relative:g} everywhere" if self.promise else ""
+        return f"Path({len(self)} points, {ends}{promised})"
+
+    def as_dict(self) -> dict[str, Array]:
+        """One array per column, ready for a data frame or a plot."""
+        return {name: np.array([getattr(point, name) for point in self.points]) for name in _COLUMNS}
+
+    def table(self) -> str:
+        """The columns as plain text, the gap in per cent of the value."""
+        lines = [f"{'radius':>11} {'λ':>11} {'value':>13} {'lower bound':>13} {'gap %':>8} {'rank':>5} {'seconds':>8}"]
+        for point in self.points:
+            share = 100 * point.gap / abs(point.value) if point.value else np.inf
+            lines.append(
+                f"{point.radius:11.5g} {point.lam:11.5g} {point.value:13.7g} {point.lower_bound:13.7g} "
+                f"{share:8.2g} {point.rank:5d} {point.seconds:8.2f}"
+            )
+        return "\n".join(lines + ([self.ended] if self.ended else []))
+
+    def pick(self, score: Callable[[Factors], float], best: str = "min") -> PathPoint:
+        """The point whose X has the least (``best="max"``: the greatest) score, such as an error on held-out data."""
+        if best not in ("min", "max"):
+            raise ValueError(f"pick: best must be 'min' or 'max', got {best!r}.")
+        if not self.points:
+            raise ValueError("pick: the path has no point.")
+        scores = np.array([float(score(point.X)) for point in self.points])
+        if np.isnan(scores).any():
+            place = int(np.argmax(np.isnan(scores)))
+            raise ValueError(f"pick: the score at {self.family.name} {self.points[place].size:.6g} is not a number.")
+        return self.points[int(np.argmin(scores) if best == "min" else np.argmax(scores))]
+
+    def at(self, size: float) -> tuple[Factors, Certificate]:
+        """An answer at any radius (λ) of the range: its factors and a certificate that is true there.
+
+        The factors are those of a neighbour, scaled, or a blend of both; the fewest atoms that are good enough.
+        """
+        a, b = self._neighbours(size)
+        if a == b:
+            return self.points[a].X, self.points[a].certificate
+        between = self._between(a, b)
+        lower, evidence = between.proof(size, [node.size for pair in self._around(size)[:1] for node in pair])
+        offers = self._offers(a, b, size)
+        best = min(value for value, _, _ in offers)
+        allowed = max(self.promise.allowed(best) if self.promise else 0.0, best - lower)
+        left, right = (solution.X.triple()[1].size for solution in (between.a, between.b))
+        atoms = (left, right, left + right)
+        _, _, which, place = min((atoms[w], v, w, p) for v, w, p in offers if v - lower <= allowed)
+        X, problem = between.factors(place, which), self.family.at(size)
+        if isinstance(X, Rectangular) and X.s.size:
+            X = Rectangular(*X.svd())
+        judged = look(problem, X)
+        kinds = {point.certificate.kind for point in self.points}
+        kind = "none" if lower == -np.inf else "proven" if kinds == {"proven"} else "probable"
+        certificate = Certificate(
+            kind=kind,
+            failure=0.0 if kind == "proven" else self.failure,
+            value=judged.value,
+            lower_bound=lower,
+            feasibility=judged.outside,
+            dual="not kept" if evidence is None else evidence.mark,
+            data=data_fingerprint(problem),
+            factors=judged.mark,
+            rounding=judged.rounding,
+            evidence=evidence,
+        )
+        return X, certificate
+
+    def curve(self, sizes: Any) -> tuple[Array, Array]:
+        """Values and lower bounds at many sizes of the range: what ``at`` would say, without making the factors."""
+        found = []
+        for size in numbers("curve", "sizes", sizes, ndim=1):
+            a, b = self._neighbours(size)
+            if a == b:
+                found.append((self.points[a].value, self.points[a].lower_bound))
+            else:
+                found.append((min(self._offers(a, b, size))[0], self._lower(a, b, size)))
+        values, lower = np.array(found).reshape(-1, 2).T
+        return values, lower
+
+    def _lower(self, a: int, b: int, size: float) -> float:
+        """The best bound between two neighbours."""
+        return self._between(a, b).proof(size, [node.size for pair in self._around(size)[:1] for node in pair])[0]
+
+    def _offers(self, a: int, b: int, size: float) -> list[tuple[float, int, float]]:
+        """Values of feasible points, which point each is, and the size it was made for.
+
+        With a penalty the blends that proved the interval are there, too: each is worth something at every λ.
+        """
+        between = self._between(a, b)
+        offers = [(value, which, size) for which, value in enumerate(between.primal(size))]
+        if self.family.penalized:
+            for place in {node.size for pair in self._around(size) for node in pair}:
+                value, norm = between.primal(place)[2], between.norms(place)[2]
+                offers.append((value + (size - place) * norm, 2, place))
+        return offers
+
+    def _around(self, size: float) -> list[tuple[Node, Node]]:
+        """The piece of the proof that a size lies in."""
+        return [(p, q) for p, q in pairwise(self._nodes) if min(p.size, q.size) < size < max(p.size, q.size)]
+
+    def _neighbours(self, size: Any) -> tuple[int, int]:
+        if not self.points:
+            raise ValueError("at: the path has no point.")
+        sizes = np.array([point.size for point in self.points])
+        low, high = float(sizes.min()), float(sizes.max())
+        try:
+            size = float(size)
+        except (TypeError, ValueError):
+            raise TypeError(f"at: the {self.family.name} must be a number, got {size!r}.") from None
+        if not low <= size <= high:
+            raise ValueError(
+                f"at: {self.family.name} {size:g} lies outside the path, which is from {low:g} to {high:g}."
+            )
+        place = np.flatnonzero(sizes == size)
+        if place.size:
+            return int(place[0]), int(place[0])
+        order = sizes if not self.family.penalized else -sizes
+        after = int(np.searchsorted(order, -size if self.family.penalized else size))
+        return after - 1, after
+
+    def _between(self, a: int, b: int) -> Between:
+        if self._held is None or self._held[0] != a:
+            ends = []
+            for point in (self.points[a], self.points[b]):
+                ends.append(remeasured(self.family, point.size, point.X, point.sigma, point.spread, kept=point.slope))
+            self._held = (a, Between(*ends))
+        return self._held[1]
+
+
+def rank_of(X: Factors) -> int:
+    """Singular values above 10⁻⁶ of the largest."""
+    if not X.triple()[1].size:
+        return 0
+    values = X.eigh()[0] if isinstance(X, Symmetric) else X.svd()[1]
+    return int(np.sum(values > 1e-6 * values.max(initial=0.0)))

@@ -1,0 +1,288 @@
+"""How a text file is laid out: which mark separates its columns, whether it has a header, which column is which."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from .ratings import RATING_FILES
+from .unpack import bytes_of
+
+#: What people write where nothing is; compared in lower case, without blanks around it.
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
+
+#: What `complete` reads, in words.
+READABLE = "a CSV, TSV, Parquet, npz or mtx file"
+
+_MARKED = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_MARKS = ("\t", ";", ",", "|")
+_WORDS = {
+    "tab": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "colons": "::",
+    "pipe": "|",
+    "blanks": " ",
+}
+_SAMPLE = 20  # lines that the layout is guessed from
+_KNOWN = {  # headers that mean something, in lower case without blanks, '_' and '-'
+    "row": ("row", "rows", "user", "userid", "uid", "u", "customer", "customerid", "person", "reader", "reviewerid"),
+    "column": (
+        *("column", "columns", "col", "item", "itemid", "iid", "i", "movie", "movieid", "product", "productid"),
+        *("book", "bookid", "isbn", "asin", "song", "songid", "film", "title"),
+    ),
+    "value": ("value", "values", "rating", "ratings", "stars", "score", "overall", "y"),
+}
+
+
+#: What is most often wrong where a record cannot be read, or is of many lines.
+UNCLOSED = " (is a quotation mark not closed?)"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person said about a file; None is for us to guess."""
+
+    row: str | None = None
+    column: str | None = None
+    value: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    matrix: bool = False
+    duplicates: str = "error"
+    drop_empty: bool = False
+
+    def over(self, earlier: dict[str, Any]) -> Asked:
+        """This where something was said, else what was known earlier."""
+        plain = Asked()
+        known = {name: value for name, value in earlier.items() if name in asdict(plain)}
+        said = {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
+        return replace(plain, **(known | said))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The guess, or what was asked for."""
+
+    delimiter: str
+    header: bool
+    names: tuple[str, ...]  # of the columns; their positions, counted from one, where there is no header
+    padded: bool  # a blank after every separator, which is no part of a label
+    sample: tuple[tuple[str, ...], ...]  # the first lines below the header
+
+    @property
+    def words(self) -> str:
+        """Such as 'separated by commas, with a header'."""
+        marks = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "'|'", "::": "'::'", " ": "blanks"}
+        mark = marks.get(self.delimiter, repr(self.delimiter))
+        return f"separated by {mark}, {'with a' if self.header else 'no'} header"
+
+
+@contextmanager
+def text_of(path: Path, encoding: str | None = None) -> Iterator[tuple[str, IO[str]]]:
+    """The name of a text file as messages say it, and the file; what is not text is refused in a sentence."""
+    with bytes_of(path, RATING_FILES) as (name, raw):
+        head = raw.read(4096)
+        raw.seek(0)
+        if not head.strip():
+            raise ValueError(f"{name} is empty; there is nothing to read.")
+        known = encoding or next((word for mark, word in _MARKED if head.startswith(mark)), "")
+        if not known and b"\0" in head:
+            raise ValueError(
+                f"{name} is not a text file; give {READABLE}. If it is one, say its --encoding, such as utf-16-le."
+            )
+        if not isinstance(raw, io.BufferedReader):
+            raw = io.BytesIO(raw.read())  # an unpacker is asked whether it is closed, in Python, for every line
+        try:
+            text = io.TextIOWrapper(raw, encoding=known or "utf-8-sig", newline="")
+        except LookupError:
+            raise ValueError(f"--encoding {encoding!r} is not known here; usual ones are utf-8 and latin-1.") from None
+        try:
+            yield name, text
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{name} is not a text file in {error.encoding} (byte {error.object[error.start]:#04x} is none). "
+                "If it is a text file, say which --encoding it has, such as latin-1."
+            ) from None
+        finally:
+            text.detach()
+
+
+def records(text: IO[str], layout: Layout) -> Any:
+    """The records of a file, header included, as lists of fields; an empty line is an empty list."""
+    if layout.delimiter == " ":
+        return _Counted(str.split, text)
+    if layout.delimiter == "::":
+        return _Counted(lambda line: line.split("::") if (line := line.rstrip("\r\n")) else [], text)
+    return csv.reader(text, delimiter=layout.delimiter, skipinitialspace=layout.padded)
+
+
+class _Counted:
+    """Lines split by a function, with the number of the last one, as ``csv.reader`` has it."""
+
+    def __init__(self, split: Any, lines: IO[str]) -> None:
+        self.split, self.lines, self.line_num = split, lines, 0
+
+    def __iter__(self) -> _Counted:
+        return self
+
+    def __next__(self) -> list[str]:
+        self.line_num += 1
+        fields: list[str] = self.split(next(self.lines))
+        return fields
+
+
+def laid_out(path: Path, asked: Asked) -> tuple[str, Layout]:
+    """The name of a file and its layout, from its first lines."""
+    with text_of(path, asked.encoding) as (name, text):
+        lines = [line for line in islice(text, 10 * _SAMPLE) if line.strip()][:_SAMPLE]
+    if not lines:
+        raise ValueError(f"{name} is empty; there is nothing to read.")
+    delimiter = _delimiter(lines, asked)
+    bare = Layout(delimiter, False, (), False, ())
+    padded = delimiter in _MARKS[1:] and _padded(lines[1:] or lines, delimiter)  # a header may be otherwise
+    try:
+        sample = _records(lines, replace(bare, padded=padded))
+    except csv.Error as error:
+        raise ValueError(f"{name}: cannot be read as a table ({error}){UNCLOSED}.") from None
+    first = tuple(field.strip() for field in sample[0])
+    header = _headed(sample, asked)
+    names = first if header else tuple(str(k) for k in range(1, len(first) + 1))
+    return name, Layout(delimiter, header, names, padded, tuple(sample[1 if header else 0 :]))
+
+
+def _records(lines: Sequence[str], layout: Layout) -> list[tuple[str, ...]]:
+    """The records of the first lines; not the last one where these end within quotes."""
+    found = [tuple(fields) for fields in records(io.StringIO("".join(lines), newline=""), layout)]
+    cut = len(found) > 1 and any(end in "".join(found[-1][-1:]) for end in "\r\n")
+    return found[:-1] if cut else found
+
+
+def _delimiter(lines: Sequence[str], asked: Asked) -> str:
+    if asked.delimiter is not None:
+        mark = _WORDS.get(asked.delimiter.lower(), asked.delimiter.replace("\\t", "\t"))
+        if len(mark) != 1 and mark != "::":
+            raise ValueError(
+                f"--delimiter {asked.delimiter!r} must be one character, '::', or one of {', '.join(_WORDS)}."
+            )
+        return mark
+    if all("::" in line for line in lines):
+        return "::"
+    best, most = " ", 0
+    for mark in _MARKS:
+        try:  # as records, not lines: what is within quotes separates nothing, be it a comma or the end of a line
+            count = min(len(fields) for fields in _records(lines, Layout(mark, False, (), False, ()))) - 1
+        except csv.Error:
+            continue
+        if count > most:
+            best, most = mark, count
+    if best == " " and not any(" " in line.strip() for line in lines):
+        best = ","  # one column, whatever its mark would be
+    return best
+
+
+def _padded(lines: Sequence[str], delimiter: str) -> bool:
+    after = [part for line in lines for part in line.rstrip("\r\n").split(delimiter)[1:]]
+    return bool(after) and all(part.startswith(" ") for part in after)
+
+
+def _headed(sample: list[tuple[str, ...]], asked: Asked) -> bool:
+    if asked.header is not None:
+        return asked.header
+    first = [field.strip() for field in sample[0]]
+    if not asked.matrix:
+        return not any(is_number(field) for field in first)
+    names = first[1:] or first
+    if not all(is_number(field) or field.lower() in MISSING for field in names):
+        return True
+    # columns may be named by numbers; a corner that is empty or a word over lines that begin with numbers tells
+    return not is_number(first[0]) and len(sample) > 1 and (not first[0] or is_number(sample[1][0].strip()))
+
+
+def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
+    """Places of the row, column and value columns, asked for or guessed."""
+    places: dict[str, int] = {}
+    for role in ("row", "column", "value"):
+        wanted = getattr(asked, role)
+        if wanted is not None:
+            places[role] = place_of(name, layout, wanted, f"--{role}")
+    plain = [re.sub(r"[\s_-]", "", word).lower() for word in layout.names]
+    for role, words in _KNOWN.items():
+        found = next((plain.index(word) for word in words if word in plain), None)
+        if layout.header and role not in places and found is not None and found not in places.values():
+            places[role] = found
+    for role in ("row", "column", "value"):
+        if role in places:
+            continue
+        free = [k for k in range(len(layout.names)) if k not in places.values()]
+        if role == "value":
+            numeric = [k for k in free if all(len(line) > k and is_number(line[k]) for line in layout.sample)]
+            free = numeric or free
+        if not free:
+            raise ValueError(
+                f"{name}: no column is left for the {role}s; three are needed (row, column, value), and it has "
+                f"{_listed(layout)}. For a wide table give --matrix."
+            )
+        places[role] = free[0]
+    if len(set(places.values())) < 3:
+        raise ValueError(f"{name}: --row, --column and --value must name three different columns.")
+    return places["row"], places["column"], places["value"]
+
+
+def usual(word: str) -> bool:
+    """Whether a word is what headers usually say."""
+    plain = re.sub(r"[\s_-]", "", word).lower()
+    return any(plain in words for words in _KNOWN.values())
+
+
+def place_of(name: str, layout: Layout, wanted: str, option: str) -> int:
+    """The place of a column that was asked for by its name, or by its position counted from one."""
+    if layout.names.count(wanted) > 1:
+        places = [str(k) for k, word in enumerate(layout.names, 1) if word == wanted]
+        which = f"{option} {' or '.join(places)}"
+        raise ValueError(f"{name}: {len(places)} columns are called {wanted!r}; say which by position: {which}.")
+    if wanted in layout.names:
+        return layout.names.index(wanted)
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(layout.names):
+        return int(wanted) - 1
+    raise ValueError(f"{name} has no column {wanted!r} ({option}); it has {_listed(layout)}.")
+
+
+def name_of(layout: Layout, place: int) -> str:
+    """What ``place_of`` finds this column by: its name, or its position where others have that name, too."""
+    word = layout.names[place]
+    return word if layout.names.count(word) == 1 else str(place + 1)
+
+
+def _listed(layout: Layout) -> str:
+    if not layout.names:
+        return "no column at all"
+    if not layout.header:
+        return f"no header but {len(layout.names)} columns; say which by position, from 1"
+    return ", ".join(repr(word) for word in layout.names[:40]) + (", …" if len(layout.names) > 40 else "")
+
+
+_ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")
+#: What to do about such.
+ALMOST = "; decimals need a point, and thousands no mark"
+
+
+def almost_number(field: str) -> bool:
+    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
+    return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None
+
+
+def is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return "_" not in field  # Python's own thousands mark is no part of a table

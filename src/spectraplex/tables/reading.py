@@ -1,0 +1,163 @@
+"""A table with holes, whatever file it came in: places, values, and labels as the file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..places.numpy import Array
+from ..estimators.input.labels import Labels
+from ..estimators.input.observations import Observations
+from ..fingerprint import fingerprint
+from .given import ARRAYS, given, name_of
+from .layout import Asked
+
+DUPLICATES = ("error", "mean", "last")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What was read: value k stands at (rows[k], cols[k]); labels are text where the file is text.
+
+    ``reading`` says how it was read, so that the same file can be read the same way again; ``guess`` says it to a
+    person; ``names`` are those of the row, column and value columns; ``locate`` finds where value k is in the file.
+    """
+
+    rows: Array
+    cols: Array
+    values: Array
+    row_labels: Labels
+    column_labels: Labels
+    names: tuple[str, str, str]
+    name: str
+    reading: dict[str, Any]
+    guess: str
+    locate: Callable[[int], str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.row_labels), len(self.column_labels)
+
+    def observations(self) -> Observations:
+        return Observations(self.rows, self.cols, self.values, None, self.shape)
+
+    @property
+    def mark(self) -> str:
+        """A fingerprint of the data, whatever the order of the file."""
+        order = np.lexsort((self.values, self.cols, self.rows))
+        labels = (self.row_labels.packed(), self.column_labels.packed())
+        return fingerprint(*labels, self.rows[order], self.cols[order], self.values[order])
+
+
+def read(path: Path, asked: Asked, fitted: bool = True) -> Table:
+    """Any file we know, by its ending; what cannot be fitted is refused in a sentence, unless it will not be."""
+    if asked.duplicates not in DUPLICATES:
+        raise ValueError(f"--duplicates must be one of {', '.join(DUPLICATES)}, got {asked.duplicates!r}.")
+    with given(path) as file:
+        table = checked(_read(file, asked), asked, fitted)
+    return replace(table, guess=table.guess.replace(str(file), name_of(path)))
+
+
+def _read(path: Path, asked: Asked) -> Table:
+    from . import formats, text, wide
+
+    endings = [ending.lower() for ending in path.suffixes]
+    kind = next((ending for ending in reversed(endings) if ending not in (".gz", ".zip")), "")
+    if kind in ARRAYS:
+        return formats.read_array(path, kind, asked)
+    if kind in (".parquet", ".pq"):
+        return formats.read_parquet(path, asked)
+    return wide.read_wide(path, asked) if asked.matrix else text.read_long(path, asked)
+
+
+def checked(table: Table, asked: Asked, fitted: bool = True) -> Table:
+    """Nothing twice, nothing empty, something to learn."""
+    if not table.values.size:
+        raise ValueError(f"{table.name}: no value is there at all; nothing can be learned from it.")
+    if not np.isfinite(table.values).all():
+        place = int(np.argmin(np.isfinite(table.values)))
+        raise ValueError(
+            f"{table.name}: {table.locate(place)}: the value {table.values[place]} is not a finite number."
+        )
+    if not fitted:
+        return table
+    table = without_repeats(table, asked.duplicates)
+    table = without_empty(table, asked.drop_empty)
+    for labels, side in ((table.row_labels, "row"), (table.column_labels, "column")):
+        if len(labels) == 1:
+            raise ValueError(
+                f"{table.name}: there is only one {side}, {_shown(labels, 0)}; nothing can be learned from a table "
+                f"with one {side}. Are the right columns taken ({', '.join(map(repr, table.names))})?"
+            )
+    if table.values.min() == table.values.max():
+        raise ValueError(
+            f"{table.name}: every value is {table.values[0]:g}; from a constant table nothing can be learned, and "
+            "every prediction would be that."
+        )
+    return table
+
+
+def without_repeats(table: Table, duplicates: str) -> Table:
+    """A pair that comes more than once, settled as asked."""
+    key = table.rows * table.shape[1] + table.cols
+    order = np.argsort(key, kind="stable")
+    same = np.diff(key[order]) == 0
+    if not same.any():
+        return table
+    if duplicates == "error":
+        again = int(order[1:][same].min())
+        first = int(np.flatnonzero(key == key[again])[0])
+        pair = f"({_shown(table.row_labels, table.rows[again])}, {_shown(table.column_labels, table.cols[again])})"
+        raise ValueError(
+            f"{table.name}: {table.locate(again)}: the pair {pair} was there already, at {table.locate(first)} "
+            f"({int(same.sum())} such in all); give --duplicates mean or --duplicates last to settle them."
+        )
+    begins = np.concatenate([[0], np.flatnonzero(~same) + 1])
+    ends = np.concatenate([begins[1:], [order.size]])
+    if duplicates == "last":
+        values = table.values[order[ends - 1]]
+    else:
+        values = np.add.reduceat(table.values[order], begins) / (ends - begins)
+    kept = order[begins]
+    return replace(table, rows=table.rows[kept], cols=table.cols[kept], values=values)
+
+
+def without_empty(table: Table, drop: bool) -> Table:
+    """A row or column without any value is refused, or left out if that was asked for."""
+    counts = np.bincount(table.rows, minlength=table.shape[0]), np.bincount(table.cols, minlength=table.shape[1])
+    for labels, count, side in ((table.row_labels, counts[0], "row"), (table.column_labels, counts[1], "column")):
+        if not drop and not count.all():
+            empty = np.flatnonzero(count == 0)
+            raise ValueError(
+                f"{table.name}: {side} {_shown(labels, empty[0])} has no value at all ({empty.size} such in all); give "
+                "--drop-empty to leave out what is empty."
+            )
+    if counts[0].all() and counts[1].all():
+        return table
+    kept = counts[0] > 0, counts[1] > 0
+    rows, cols = ((np.cumsum(one) - 1)[codes] for one, codes in zip(kept, (table.rows, table.cols), strict=True))
+    row_labels, column_labels = (
+        Labels(labels.values[one]) for one, labels in zip(kept, (table.row_labels, table.column_labels), strict=True)
+    )
+    return replace(table, rows=rows, cols=cols, row_labels=row_labels, column_labels=column_labels)
+
+
+def _shown(labels: Labels, place: int) -> str:
+    return repr(labels.values[place : place + 1].tolist()[0])
+
+
+def as_text(label: Any) -> str:
+    """A label as it stands in a text file; whole numbers and words as they are."""
+    if isinstance(label, str):
+        return label
+    return label.isoformat() if hasattr(label, "isoformat") else str(label)
+
+
+def codes_of(labels: Labels, asked: Sequence[Any]) -> Array:
+    """The place of every label, −1 for one that is not there; 7 and "7" are the same label here."""
+    places = {as_text(label): place for place, label in enumerate(labels.values.tolist())}
+    return np.fromiter((places.get(as_text(label), -1) for label in asked), np.int64, len(asked))

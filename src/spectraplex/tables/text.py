@@ -1,0 +1,251 @@
+"""Text files with one observation, or one pair of labels, a line."""
+
+from __future__ import annotations
+
+import csv
+import gc
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count, islice
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+
+from ..places.numpy import Array
+from ..estimators.input.labels import Labels, objects
+from .layout import ALMOST, MISSING, UNCLOSED, Asked, Layout, almost_number, chosen, is_number, laid_out, name_of, place_of, records, text_of, usual
+from .reading import Table
+
+_CHUNK = 1 << 16  # records at a time: few enough to stay in cache and memory, enough that the loop over them is nothing
+
+
+class _Stumbled(Exception):
+    """The fast way met something; the careful one says where and what."""
+
+
+def read_long(path: Path, asked: Asked) -> Table:
+    """One observation a line: row label, column label, value, in columns named or guessed."""
+    name, layout = laid_out(path, asked)
+    where = chosen(name, layout, asked)
+    codes = Codes(), Codes()
+    try:
+        values = _fast(path, asked, layout, where, codes)
+    except _Stumbled:
+        codes = Codes(), Codes()
+        values = _careful(path, asked, layout, where, codes)
+    (row_labels, rows), (column_labels, cols) = (each.sorted() for each in codes)
+    names = tuple(layout.names[k] for k in where)
+    roles = ("row", "column", "value")
+    if layout.header:
+        told = ", ".join(f"{role}s from {word!r}" for role, word in zip(roles, names, strict=True))
+    else:
+        told = ", ".join(f"{role}s from column {k + 1}" for role, k in zip(roles, where, strict=True))
+    reading = {
+        **{role: name_of(layout, place) for role, place in zip(roles, where, strict=True)},
+        "delimiter": layout.delimiter,
+        "header": layout.header,
+        "encoding": asked.encoding,
+        "matrix": False,
+        "duplicates": asked.duplicates,
+        "drop_empty": asked.drop_empty,
+    }
+    return Table(
+        rows=rows,
+        cols=cols,
+        values=values,
+        row_labels=row_labels,
+        column_labels=column_labels,
+        names=names if layout.header else roles,  # type: ignore[arg-type]
+        name=name,
+        reading=reading,
+        guess=f"{name}: {layout.words}; {told}",
+        locate=lambda place: f"line {_line(path, asked, layout, where, place)}",
+    )
+
+
+class Codes:
+    """Numbers for labels, in the order in which they come; the loop is in C."""
+
+    def __init__(self) -> None:
+        self.places: defaultdict[str, int] = defaultdict(count().__next__)
+        self.parts: list[Array] = []
+
+    def take(self, labels: tuple[str, ...] | list[str]) -> None:
+        self.parts.append(np.fromiter(map(self.places.__getitem__, labels), np.int64, len(labels)))
+
+    def sorted(self) -> tuple[Labels, Array]:
+        """Labels in their own order, and the place of every one that was taken."""
+        labels = list(self.places)
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        rank = np.empty(len(labels), np.int64)
+        rank[order] = np.arange(len(labels))
+        codes = np.concatenate(self.parts) if self.parts else np.empty(0, np.int64)
+        return Labels(objects([labels[k] for k in order])), rank[codes]
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """A million short lists hold no cycles, and looking for some takes as long as reading them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _fast(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], codes: tuple[Codes, Codes]) -> Array:
+    picks, width, parts = [itemgetter(place) for place in where], len(layout.names), []
+    with text_of(path, asked.encoding) as (_, text), _no_collector():
+        lines = records(text, layout)
+        if layout.header:
+            next(line for line in lines if line)
+        while True:
+            try:
+                chunk = list(islice(lines, _CHUNK))
+            except csv.Error:
+                raise _Stumbled from None
+            if not chunk:
+                break
+            if set(map(len, chunk)) != {width}:
+                chunk = [record for record in chunk if record]
+                if set(map(len, chunk)) - {width}:
+                    raise _Stumbled
+                if not chunk:
+                    continue
+            rows, cols, values = (list(map(pick, chunk)) for pick in picks)
+            codes[0].take(rows)
+            codes[1].take(cols)
+            try:
+                numbers = np.fromiter(map(float, values), np.float64, len(values))
+            except ValueError:
+                raise _Stumbled from None
+            if not np.isfinite(numbers).all() or "_" in "".join(values):
+                raise _Stumbled
+            parts.append(numbers)
+    for each in codes:
+        if "" in each.places or any("\0" in label for label in each.places):
+            raise _Stumbled
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _careful(
+    path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], codes: tuple[Codes, Codes]
+) -> Array:
+    """Record by record: names the first line that cannot be, and leaves out what was asked to be left out."""
+    rows: list[str] = []
+    cols: list[str] = []
+    values: list[float] = []
+    for _, row, col, value in _kept(path, asked, layout, where):
+        rows.append(row)
+        cols.append(col)
+        values.append(value)
+    codes[0].take(rows)
+    codes[1].take(cols)
+    return np.array(values)
+
+
+def _kept(
+    path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int]
+) -> Iterator[tuple[int, str, str, float]]:
+    """Line, row label, column label and value of every observation."""
+    width = len(layout.names)
+    for name, number, record in numbered(path, asked, layout):
+        at = f"{name} line {number}"
+        while len(record) > width and not record[-1].strip():
+            record.pop()  # a separator at the end of a line
+        if len(record) != width:
+            whole = layout.delimiter.join(record)
+            hint = UNCLOSED if "\n" in whole or "\r" in whole else ""
+            raise ValueError(f"{at}: {_columns(len(record))} where the first line has {width}: {whole[:60]!r}{hint}.")
+        row, col, field = (record[k] for k in where)
+        if field.strip().lower() in MISSING:
+            if asked.drop_empty:
+                continue
+            what = repr(field) if field.strip() else "empty"
+            raise ValueError(
+                f"{at}: the value is {what}; delete the line, or give --drop-empty to leave out lines without a value."
+            )
+        if not is_number(field):
+            raise ValueError(f"{at}: the value {field[:60]!r} is not a number{_hint(field, layout, where[2])}.")
+        value = float(field)
+        if not np.isfinite(value):
+            raise ValueError(f"{at}: the value {field!r} is not finite; delete the line.")
+        for label, side in ((row, "row"), (col, "column")):
+            if not label:
+                raise ValueError(f"{at}: the {side} label is empty; an observation needs one.")
+            if "\0" in label:
+                raise ValueError(f"{at}: the {side} label {label[:60]!r} has a zero byte in it; the file is damaged.")
+        yield number, row, col, value
+
+
+def _hint(field: str, layout: Layout, place: int) -> str:
+    if almost_number(field):
+        return ALMOST
+    return f" (column {layout.names[place]!r}; --value names another)"
+
+
+def numbered(path: Path, asked: Asked, layout: Layout) -> Iterator[tuple[str, int, list[str]]]:
+    """Name of the file, line, and record, for every one that is not empty; the header is left out."""
+    with text_of(path, asked.encoding) as (name, text):
+        lines, header, before = records(text, layout), layout.header, 0
+        try:
+            for record in lines:
+                number, before = before + 1, lines.line_num  # a record may span lines; its first one counts
+                if not record or (len(record) == 1 and not record[0].strip()):
+                    continue
+                if header:
+                    header = False
+                    continue
+                yield name, number, record
+        except csv.Error as error:
+            raise ValueError(f"{name} line {before + 1}: cannot be read ({error}){UNCLOSED}.") from None
+
+
+def _line(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], place: int) -> int:
+    """The line of an observation, found again only when a message needs it."""
+    return next(islice(_kept(path, asked, layout, where), place, None))[0]
+
+
+def _columns(width: int) -> str:
+    return f"{width} column{'s' if width != 1 else ''}"
+
+
+def read_pairs(path: Path, asked: Asked, named: tuple[str, str]) -> tuple[list[str], list[str], str]:
+    """Two columns of labels, those named as in the model if they are there, else the first two; and how it was read.
+
+    A first line counts as a header only if it says so: by a name of the model's, or one that is usual for a header.
+    """
+    name, layout = laid_out(path, asked)
+    if asked.header is None:
+        headed = laid_out(path, replace(asked, header=True))[1]
+        says = set(named) & set(headed.names) or all(usual(word) for word in headed.names[:2])
+        layout = headed if says else laid_out(path, replace(asked, header=False))[1]
+    where: list[int] = []
+    for wanted, known, option in ((asked.row, named[0], "--row"), (asked.column, named[1], "--column")):
+        if wanted is not None:
+            where.append(place_of(name, layout, wanted, option))
+        elif known in layout.names and layout.header:
+            where.append(layout.names.index(known))
+        else:
+            free = [k for k in range(len(layout.names)) if k not in where]
+            if not free:
+                raise ValueError(f"{name}: row and column labels are needed, and there is one column only.")
+            where.append(free[0])
+    if where[0] == where[1]:
+        raise ValueError(f"{name}: --row and --column must name two different columns.")
+    rows: list[str] = []
+    cols: list[str] = []
+    for _, number, record in numbered(path, asked, layout):
+        if len(record) <= max(where):
+            raise ValueError(f"{name} line {number}: {_columns(len(record))}; row and column labels are needed.")
+        rows.append(record[where[0]])
+        cols.append(record[where[1]])
+    if not rows:
+        raise ValueError(f"{name}: no pair is there.")
+    told = f"{name}: {layout.words}; rows from column {where[0] + 1}, columns from column {where[1] + 1}"
+    return rows, cols, told

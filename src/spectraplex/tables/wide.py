@@ -1,0 +1,109 @@
+"""Wide tables with blanks: a line for every row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..places.numpy import Array
+from ..estimators.input.labels import Labels
+from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
+from .reading import Table
+from .text import Codes, numbered
+
+
+def read_wide(path: Path, asked: Asked) -> Table:
+    """A table with blanks: a line for every row, a header with column labels, a column with row labels, or neither."""
+    name, layout = laid_out(path, asked)
+    labelled = label_column(name, layout, asked)
+    kept = [k for k in range(len(layout.names)) if k != labelled]
+    if not kept:
+        raise ValueError(f"{name}: no column is left besides the one with row labels; is --delimiter right?")
+    labels: list[str] = []
+    lines: list[int] = []
+    cells: list[list[float]] = []
+    for _, number, record in numbered(path, asked, layout):
+        record = padded(name, number, record, layout)
+        labels.append(record[labelled] if labelled is not None else str(len(labels) + 1))
+        lines.append(number)
+        cells.append([_cell(name, number, record[k], layout.names[k]) for k in kept])
+    names = [layout.names[k] for k in kept]
+    _unlike(name, labels, "rows", lines)
+    _unlike(name, names, "columns", [1] * len(names))
+    array = np.array(cells).reshape(len(labels), len(names))
+    rows, cols = np.nonzero(~np.isnan(array))
+    corner = layout.names[labelled] if labelled is not None and layout.header else ""
+    where = "row labels counted from 1" if labelled is None else f"row labels from column {labelled + 1}"
+    guess = f"{name}: a wide table, {layout.words}; {where}, {len(names)} columns"
+    place = {"row": layout.names[labelled]} if labelled is not None else {}
+    reading = {
+        **place,
+        "delimiter": layout.delimiter,
+        "header": layout.header,
+        "encoding": asked.encoding,
+        "matrix": True,
+        "drop_empty": asked.drop_empty,
+    }
+    ordered = [_ordered(labels), _ordered(names)]
+    return Table(
+        rows=ordered[0][1][rows],
+        cols=ordered[1][1][cols],
+        values=array[rows, cols],
+        row_labels=ordered[0][0],
+        column_labels=ordered[1][0],
+        names=(corner or "row", "column", "value"),
+        name=name,
+        reading=reading,
+        guess=guess,
+        locate=lambda place: f"line {lines[rows[place]]}",
+    )
+
+
+def _ordered(labels: list[str]) -> tuple[Labels, Array]:
+    codes = Codes()
+    codes.take(labels)
+    return codes.sorted()
+
+
+def label_column(name: str, layout: Layout, asked: Asked) -> int | None:
+    """Which column of a wide table holds the labels of its rows: as asked for, or the first if it cannot be values."""
+    if asked.row is not None:
+        return None if asked.row.lower() == "none" else place_of(name, layout, asked.row, "--row")
+    first = [line[0].strip() for line in layout.sample if line]
+    words = any(not is_number(field) and field.lower() not in MISSING for field in first)
+    corner = layout.header and layout.names[0].lower() in ("", "id", "row", "rows", "name", "user", "userid", "user_id")
+    return 0 if words or corner else None
+
+
+def padded(name: str, number: int, record: list[str], layout: Layout) -> list[str]:
+    """A record as wide as the header; blanks at its end may have been left away."""
+    width = len(layout.names)
+    if len(record) > width and not any(field.strip() for field in record[width:]):
+        record = record[:width]
+    if len(record) > width:
+        raise ValueError(f"{name} line {number}: {len(record)} columns where the first line has {width}.")
+    return record + [""] * (width - len(record))
+
+
+def _cell(name: str, number: int, field: str, column: str) -> float:
+    if field.strip().lower() in MISSING:
+        return np.nan
+    if not is_number(field):
+        raise ValueError(
+            f"{name} line {number}: {field[:60]!r} in column {column!r} is not a number; a hole is empty or NA. If it "
+            "is the label of the row, say --row."
+        )
+    value = float(field)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} line {number}: {field!r} in column {column!r} is not finite.")
+    return value
+
+
+def _unlike(name: str, labels: list[str], side: str, lines: list[int]) -> None:
+    seen: dict[str, int] = {}
+    for label, line in zip(labels, lines, strict=True):
+        if label in seen:
+            place = f"lines {seen[label]} and {line}" if side == "rows" else "the header"
+            raise ValueError(f"{name}: two {side} are called {label!r} ({place}); labels must differ.")
+        seen[label] = line
