@@ -15,10 +15,10 @@ import numba
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.places import numpy as arrays
-from spectraplex.methods import quasi_newton
-from spectraplex.places.numpy import Pattern
 from spectraplex.datasets import Ratings, ratings_like
+from spectraplex.methods import quasi_newton
+from spectraplex.places import numpy as arrays
+from spectraplex.places.pattern import Pattern
 from spectraplex.places.threads import workers
 
 from .data import problem, ratings

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from spectraplex.places.numpy import Array
 from spectraplex.eigen.leading import leading
 from spectraplex.methods import descent
+from spectraplex.places.numpy import Array
 from spectraplex.problem import Problem
 
 from .data import problem, ratings

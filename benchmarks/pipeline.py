@@ -16,9 +16,9 @@ from spectraplex import datasets
 READ = """
 import sys, time
 from pathlib import Path
-from spectraplex.cli.layout import Asked
-from spectraplex.cli.tables import read
-import spectraplex.cli.formats, spectraplex.cli.text, spectraplex.cli.wide
+from spectraplex.tables.layout import Asked
+from spectraplex.tables.reading import read
+import spectraplex.tables.formats, spectraplex.tables.text, spectraplex.tables.wide
 walls, works = [], []
 for _ in range(3):
     wall, work = time.perf_counter(), time.process_time()

@@ -24,7 +24,7 @@ SIDES = ((1_000, 2_000), (4_000, 8_000), (16_000, 32_000), (64_000, 128_000))
 
 def _room(filename: str) -> str:
     if filename.startswith(PACKAGE):
-        return str(Path(filename).relative_to(PACKAGE).with_suffix("")).replace("_kernels", "kernels")
+        return str(Path(filename).relative_to(PACKAGE).with_suffix(""))
     return "decompositions (LAPACK)" if "linalg" in filename else "NumPy and the rest"
 
 

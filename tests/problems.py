@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.domains.sets import simplex
+from spectraplex.domains.spectra import simplex
 
 
 @dataclass(frozen=True)

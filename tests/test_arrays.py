@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dense
 import spectraplex as sx
 from spectraplex.places import numpy as arrays
-from spectraplex.places.numpy import Pattern
+from spectraplex.places.pattern import Pattern
 from spectraplex.places.threads import workers
 
 DTYPES = ("float64", "complex128")

@@ -8,7 +8,8 @@ import pytest
 import spectraplex as sx
 from problems import normal, random_known
 from spectraplex.eigen.leading import leading
-from spectraplex.matrices.operators import Dense, Lifted, Shifted
+from spectraplex.matrices.lifted import Lifted, Shifted
+from spectraplex.matrices.operators import Dense
 
 RANK_ONE = ["cg", "away", "pairwise", "ror", "ror-adaptive", "in-face"]
 

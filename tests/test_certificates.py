@@ -11,10 +11,11 @@ import pytest
 import spectraplex as sx
 from problems import PROBLEMS, normal, orthonormal, random_known
 from spectraplex.certificates import dual as room
-from spectraplex.eigen.bounds import upper_bound
 from spectraplex.certificates.dual import Candidate, dual_value, lower_bound
+from spectraplex.eigen.bounds import upper_bound
 from spectraplex.fingerprint import fingerprint
-from spectraplex.matrices.operators import Dense, Lifted
+from spectraplex.matrices.lifted import Lifted
+from spectraplex.matrices.operators import Dense
 
 # ------------------------------------------------------------------------------------------- brackets, and the control
 

@@ -20,11 +20,11 @@ from typer.testing import CliRunner
 
 import spectraplex as sx
 from spectraplex.cli import catalogue, settings, store
-from spectraplex.tables import reading as tables
 from spectraplex.cli.app import app
-from spectraplex.tables.layout import Asked
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import MatrixCompletion
+from spectraplex.tables import reading as tables
+from spectraplex.tables.layout import Asked
 
 FAST = ("--no-report", "--radius", "5")
 
@@ -360,7 +360,7 @@ def test_methods_lists_all_of_them():
 def test_reproduce_and_demo_hand_over(tmp_path, monkeypatch):
     seen: list[list[str]] = []
     monkeypatch.setattr("spectraplex.experiments.__main__.main", lambda words: seen.append(list(words)) or 1)
-    monkeypatch.setattr("spectraplex.demo.main", lambda words: seen.append(list(words)) or 0)
+    monkeypatch.setattr("spectraplex.demo.__main__.main", lambda words: seen.append(list(words)) or 0)
     run("reproduce", "check", "results", "--out", "x", code=1)
     run("demo", "--out", "here")
     assert seen == [["check", "results", "--out", "x"], ["--out", "here"]]

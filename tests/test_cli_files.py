@@ -21,8 +21,8 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 from spectraplex.cli import store
-from spectraplex.tables import reading as tables
 from spectraplex.cli.app import app
+from spectraplex.tables import reading as tables
 from spectraplex.tables.layout import Asked
 
 GOOD = "user,item,rating\n1,1,5\n1,2,3\n2,1,4\n2,3,1\n3,2,2\n3,3,5\n"

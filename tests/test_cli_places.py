@@ -18,7 +18,8 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from spectraplex.cli import complete as fitting, journal, store
+from spectraplex.cli import complete as fitting
+from spectraplex.cli import journal, store
 from spectraplex.cli.app import app
 
 GOOD = "user,item,rating\n1,1,5\n1,2,3\n2,1,4\n2,3,1\n3,2,2\n3,3,5\nΩmega,1,3\nΩmega,3,2\n"

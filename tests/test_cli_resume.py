@@ -17,7 +17,8 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from spectraplex.cli import complete as fitting, journal
+from spectraplex.cli import complete as fitting
+from spectraplex.cli import journal
 from spectraplex.cli.app import app
 from spectraplex.datasets import ratings_like
 

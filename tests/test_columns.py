@@ -5,8 +5,8 @@ import pytest
 
 import dense
 import spectraplex as sx
-from spectraplex.matrices.atoms import Atoms
 from spectraplex.datasets import ratings_like
+from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods.columns import compress, shed
 from spectraplex.methods.descent import descend
 

@@ -14,8 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from refusals import check
-from spectraplex.tables import ratings as ratings_file
 from spectraplex.datasets import movielens, movielens_split, ratings_like, read_ratings
+from spectraplex.tables import ratings as ratings_file
 
 # Computed when the generator was first written: a faster one must draw the very same tables.
 PINNED = {

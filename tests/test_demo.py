@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from spectraplex.demo import __main__ as demo, photograph as demo_photo, table as demo_table
 from spectraplex import plots
+from spectraplex.demo import __main__ as demo
+from spectraplex.demo import photograph as demo_photo
+from spectraplex.demo import table as demo_table
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

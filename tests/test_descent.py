@@ -9,9 +9,9 @@ import dense
 import spectraplex as sx
 from problems import PROBLEMS
 from spectraplex.fingerprint import stream
+from spectraplex.matrices.operators import Dense
 from spectraplex.methods.descent import descend, inverse_curvature
 from spectraplex.methods.partial import project_leading
-from spectraplex.matrices.operators import Dense
 
 DTYPES = ("float64", "complex128")
 
@@ -346,7 +346,7 @@ def test_a_run_from_given_factors_draws_its_own_random_starts(monkeypatch):
         drawn.append(rng.bit_generator.state["state"]["state"])
         return rng
 
-    monkeypatch.setattr(sx.certifier, "stream", watched)
+    monkeypatch.setattr(sx.certificates.certifier, "stream", watched)
     for start in (None, first.X, first.X):
         sx.solve(problem, stop=sx.Stop(max_steps=1), start=start, seed=3)
     assert len(drawn) == 3 and drawn[0] != drawn[1] == drawn[2]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import dense
 import spectraplex as sx
+from spectraplex.domains.spectra import capped, simplex
 from spectraplex.matrices.atoms import Atoms
-from spectraplex.domains.sets import capped, simplex
 
 DTYPES = ("float64", "complex128")
 SHAPES = ((1, 1), (1, 5), (5, 1), (3, 3), (4, 3), (2, 6))

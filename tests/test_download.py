@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from refusals import check
-from spectraplex.datasets import download
-from spectraplex.datasets import movielens, movielens_split
+from spectraplex.datasets import download, movielens, movielens_split
 
 NAME = "ml-100k.zip"
 

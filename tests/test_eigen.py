@@ -10,9 +10,10 @@ from scipy.sparse import random as sparse_random
 from scipy.sparse.linalg import eigsh, svds
 
 from problems import normal, orthonormal
-from spectraplex.places.numpy import Pattern
 from spectraplex.eigen.leading import leading, upper_bound
-from spectraplex.matrices.operators import Dense, Lifted, Shifted, Sparse
+from spectraplex.matrices.lifted import Lifted, Shifted
+from spectraplex.matrices.operators import Dense, Sparse
+from spectraplex.places.pattern import Pattern
 
 
 def hermitian(rng: np.random.Generator, d: int, complex_: bool) -> np.ndarray:

@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 from spectraplex.experiments import data, document, runner
-from spectraplex.experiments.figure1 import run as figure1, read as figure1_read, words as figure1_report
-from spectraplex.experiments.steps import words as steps_report
 from spectraplex.experiments.__main__ import main
 from spectraplex.experiments.claims import Claim, missed
 from spectraplex.experiments.document import Document, Run, read
+from spectraplex.experiments.figure1 import read as figure1_read
+from spectraplex.experiments.figure1 import run as figure1
+from spectraplex.experiments.figure1 import words as figure1_report
+from spectraplex.experiments.steps import words as steps_report
 
 
 @pytest.fixture

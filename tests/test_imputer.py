@@ -20,11 +20,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import spectraplex as sx
-from spectraplex.places.numpy import EPS
 from spectraplex.estimators import NuclearNormImputer
 from spectraplex.estimators.imputation import estimator as imputer_module
-from spectraplex.objectives.in_metric import InMetric
 from spectraplex.estimators.imputation.moments import Moments, Neighbours, conditional, fold_in, learn
+from spectraplex.objectives.in_metric import InMetric
+from spectraplex.places.numpy import EPS
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks set max_iter=5
@@ -304,7 +304,7 @@ def test_bounds_on_what_is_filled_in():
 
 def test_columns_are_standardised_if_asked(monkeypatch):
     """With the same random starts in all units: usually they depend on the data, and answers then differ by a gap."""
-    for module in ("solve", "certifier"):
+    for module in ("solve", "certificates.certifier"):
         room = sys.modules[f"spectraplex.{module}"]
         monkeypatch.setattr(room, "stream", lambda seed, *marks: np.random.default_rng(seed))
     gaps = holed(rank_two(noise=0.3), 0.2)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
+from spectraplex.losses.entrywise import Huber, Logistic, Squared
 from spectraplex.objectives.implicit import Implicit
 from spectraplex.objectives.intercepts import Intercepts
-from spectraplex.losses.entrywise import Huber, Logistic, Squared
 
 SHAPE = (12, 9)
 LOSSES = {"squared": Squared(), "huber": Huber(0.5), "logistic": Logistic()}

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import dense
-from spectraplex.places.numpy import Pattern
-from spectraplex.matrices.operators import Dense, Lifted, LowRank, Shifted, Sparse, Sum
+from spectraplex.matrices.lifted import Lifted, Shifted
+from spectraplex.matrices.operators import Dense, LowRank, Sparse, Sum
+from spectraplex.places.pattern import Pattern
 
 DTYPES = ("float64", "complex128")
 KINDS = ("sparse", "dense", "low-rank", "sum")

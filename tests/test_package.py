@@ -41,7 +41,7 @@ def refuses(*args, **options):
         raise RuntimeError("cannot cache function: no locator available")
     return jit(*args, **options)
 numba.njit = refuses
-import spectraplex as sx, spectraplex._kernels as kernels
+import spectraplex as sx, spectraplex.places.kernels as kernels
 f = sx.Completion([0, 1, 1], [0, 0, 1], [1.0, 2.0, 3.0], (2, 2))
 r = sx.solve(sx.Problem(f, sx.NuclearBall((2, 2), 2.0)), "cg", sx.Stop(max_steps=5))
 print(r.value > 0, type(kernels.gather._cache).__name__)
@@ -84,7 +84,8 @@ def test_docstring_examples():
     import spectraplex.penalized
     import spectraplex.problem
 
-    faces = (spectraplex.estimators.completion, spectraplex.estimators.exchange, spectraplex.estimators.imputer)
+    estimators = spectraplex.estimators
+    faces = (estimators.completion.estimator, estimators.completion.exchange, estimators.imputation.estimator)
     for module in (*faces, spectraplex.objectives.completion, spectraplex.penalized, spectraplex.problem):
         failed, tried = doctest.testmod(module)
         assert tried > 0 and failed == 0

@@ -14,9 +14,9 @@ import spectraplex as sx
 from dense import completion as dense_completion
 from problems import normal
 from refusals import check, refused
-from spectraplex.paths.proof import Coverage, Line, Node, Promise, _proven, cover
 from spectraplex.datasets import ratings_like
 from spectraplex.paths.family import Between, Family, solved
+from spectraplex.paths.proof import Coverage, Line, Node, Promise, _proven, cover
 
 TIGHT = sx.Stop(relative_gap=1e-9, gap=1e-12, max_steps=300)
 
@@ -470,7 +470,7 @@ def test_a_promise_is_a_share_of_the_value_so_a_negative_one_is_named():
 def test_every_radius_is_certified_from_a_random_start_of_its_own(monkeypatch):
     import sys
 
-    module = sys.modules["spectraplex.path"]
+    module = sys.modules["spectraplex.paths.walk"]
     seeds, solve = [], module.solve
 
     def watched(problem, method, stop, observers, start, seed, **named):

@@ -12,8 +12,8 @@ from dense import completion as dense_completion
 from problems import normal
 from refusals import check, refused
 from spectraplex.certificates import dual as room
-from spectraplex.eigen.bounds import upper_bound
 from spectraplex.certificates.dual import Candidate, dual_value
+from spectraplex.eigen.bounds import upper_bound
 
 TIGHT = sx.Stop(relative_gap=1e-9, max_steps=200)
 STEPS = 60

@@ -12,9 +12,10 @@ import pytest
 
 import spectraplex as sx
 from spectraplex import plots
-from spectraplex.experiments.projection import run as projection, words as projection_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, machine, plain, read, versions
+from spectraplex.experiments.projection import run as projection
+from spectraplex.experiments.projection import words as projection_report
 from spectraplex.experiments.projection.problems import Kinked, kinked
 
 L1 = ("l1", "generated", "quick", 20, 8.0)

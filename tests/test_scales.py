@@ -15,10 +15,10 @@ from scipy.sparse import csr_matrix
 
 import problems
 import spectraplex as sx
-from spectraplex.places.numpy import norms
 from spectraplex.eigen.leading import leading
 from spectraplex.losses.curves import Smoothly
 from spectraplex.matrices.operators import Dense
+from spectraplex.places.numpy import norms
 
 SCALES = [2.0**power for power in (-465, -332, -166, 166, 332, 465)]  # about 1e-140 … 1e140: f is up to about 1e280
 STEPS = 8  # few enough for rounding errors to stay small
@@ -79,7 +79,7 @@ def runs(method):
 def solved(method, name, c):
     """With the same random starts at every scale: usually they depend on the data, and the data are scaled."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("solve", "certifier"):
+        for module in ("solve", "certificates.certifier"):
             room = import_module(f"spectraplex.{module}")
             patch.setattr(room, "stream", lambda seed, *marks: np.random.default_rng(seed))
         return sx.solve(made(name, c), method, sx.Stop(max_steps=STEPS, relative_gap=1e-9))

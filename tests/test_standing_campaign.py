@@ -16,12 +16,12 @@ from campaign.classes import CLASSES, make
 from campaign.elsewhere import SETTINGS, elsewhere
 from campaign.exact import KINDS, Logistic, Separable, turned
 from campaign.runner import Plan, reproduction
-from spectraplex.eigen import bounds, krylov
-from spectraplex.domains import sets as domains
 from spectraplex.certificates import dual as room
-from spectraplex.places.numpy import random_unit
+from spectraplex.domains import sets as domains
+from spectraplex.domains.spectra import simplex
+from spectraplex.eigen import bounds, krylov
 from spectraplex.eigen.bounds import upper_bound
-from spectraplex.domains.sets import simplex
+from spectraplex.places.numpy import random_unit
 
 BLOCK = 50
 QUICK = list(Plan(seed=0, problems=12 * BLOCK).jobs())

@@ -11,9 +11,12 @@ import pytest
 from scipy.sparse import coo_matrix
 
 import spectraplex as sx
-from spectraplex.experiments.table1 import run as table1, claims as table1_claims, read as table1_fits, words as table1_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, plain
+from spectraplex.experiments.table1 import claims as table1_claims
+from spectraplex.experiments.table1 import read as table1_fits
+from spectraplex.experiments.table1 import run as table1
+from spectraplex.experiments.table1 import words as table1_report
 from spectraplex.experiments.table1.problems import GAP, SPREAD, build
 
 PLACES = [

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from spectraplex.matrices.atoms import Atoms
-from spectraplex.experiments.theorem1 import run as theorem1, words as theorem1_report
 from spectraplex.experiments.claims import missed
 from spectraplex.experiments.document import Document, Run, from_plain, plain
-from spectraplex.experiments.theorem1.run import Allowance, Asked, Exact, Worst, known, perform
+from spectraplex.experiments.theorem1 import run as theorem1
+from spectraplex.experiments.theorem1 import words as theorem1_report
 from spectraplex.experiments.theorem1.read import Curves, Setting, below_for_good, bounds, exponent, flattest, settings
+from spectraplex.experiments.theorem1.run import Allowance, Asked, Exact, Worst, known, perform
+from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods.oracle import find
 from spectraplex.methods.rank_one import theorem_accuracy
 

@@ -2,21 +2,31 @@
 
 from ._version import __version__
 from .certificates.dual import Certificate
-from .objectives.check import check
+from .certificates.judge import Verification, certify, verify
 from .domains.sets import NuclearBall, Spectrahedron, TraceBall
 from .matrices.factors import Rectangular, Symmetric
-from .certificates.judge import Verification, certify, verify
-from .methods import METHODS, AwayStep, ConditionalGradient, FullRankOneRegularized, Hybrid, InFace, Pairwise, ProjectedGradient, RankOneRegularized
+from .methods import (
+    METHODS,
+    AwayStep,
+    ConditionalGradient,
+    FullRankOneRegularized,
+    Hybrid,
+    InFace,
+    Pairwise,
+    ProjectedGradient,
+    RankOneRegularized,
+)
 from .objectives import Completion, Distance, Objective, Sensing, Smooth
-from .paths.walk import path
+from .objectives.check import check
 from .paths.solutions import Path, PathPoint
+from .paths.walk import path
 from .penalized import Penalized, counterpart
+from .places.threads import set_threads
 from .problem import Method, Point, Problem, Step
 from .projection import project
 from .result import Result, load
 from .solve import solve
 from .stop import Status, Stop
-from .places.threads import set_threads
 from .trace import Collect, Progress, Record, Trace
 
 __all__ = [

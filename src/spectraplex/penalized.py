@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from .domains.sets import NuclearBall, TraceBall
-from .eigen.leading import leading
-from .matrices.factors import as_factors
-from .losses.curves import NotFinite
 from .checks import number
 from .domains.penalties import NuclearPenalty, TracePenalty, tilted
+from .domains.sets import NuclearBall, TraceBall
+from .eigen.leading import leading
+from .losses.curves import NotFinite
+from .matrices.factors import as_factors
 from .problem import Problem, require_objective
 from .result import Result
 from .rounding import of_sum

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .places.numpy import Array
 from .paths.solutions import Path as SolutionPath
+from .places.numpy import Array
 from .trace import Trace
 
 if TYPE_CHECKING:

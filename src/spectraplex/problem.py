@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .places.numpy import Array
-from .matrices.atoms import Atoms
+from .domains.lift import LiftedObjective
 from .domains.sets import Domain
 from .fingerprint import of_problem
-from .domains.lift import LiftedObjective
 from .losses.curves import Curve, NotFinite
-from .matrices.operators import Lifted
+from .matrices.atoms import Atoms
+from .matrices.lifted import Lifted
+from .places.numpy import Array
 
 _NEEDED = ("measure", "combine", "evaluate", "along", "pair", "gradient")
 

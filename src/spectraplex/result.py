@@ -13,8 +13,8 @@ import numpy as np
 
 from ._version import __version__
 from .certificates.certificate import Certificate, Evidence, with_evidence
-from .matrices.factors import Factors, Rectangular, Symmetric
 from .files import aside, number, plain
+from .matrices.factors import Factors, Rectangular, Symmetric
 from .stop import Status
 from .trace import Record, Trace
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from .places.numpy import EPS
-from .certificates.dual import Candidate, dual_value
 from .certificates.certifier import Certifier
-from .matrices.factors import as_factors
-from .fingerprint import data_fingerprint, factors_fingerprint, stream
+from .certificates.dual import Candidate, dual_value
 from .certificates.judged import Judged, look
+from .fingerprint import data_fingerprint, factors_fingerprint, stream
 from .losses.curves import NotFinite
+from .matrices.factors import as_factors
 from .methods import resolve
+from .places.numpy import EPS
+from .places.threads import one_blas_thread
 from .problem import Point, Problem, Step
 from .result import Result
 from .state import pack, resume, whole
 from .stop import Status, Stop
-from .places.threads import one_blas_thread
 from .trace import Record, Trace
 
 Observer = Callable[[Record, Point], Any]

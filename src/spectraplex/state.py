@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .matrices.atoms import Atoms, Buffer
 from .certificates.dual import Candidate
+from .domains.penalties import Charged
 from .domains.sets import size_of
 from .fingerprint import data_fingerprint, identity
 from .losses.curves import NotFinite
+from .matrices.atoms import Atoms, Buffer
 from .objectives.distance import Factored
-from .domains.penalties import Charged
 from .problem import Point
 from .result import Result
 from .trace import Trace

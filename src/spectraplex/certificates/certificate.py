@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..places.numpy import Array
 from ..files import aside
 from ..fingerprint import fingerprint
+from ..places.numpy import Array
 
 FORMAT = 2
 _NUMBERS = ("failure", "value", "lower_bound", "feasibility", "rounding")

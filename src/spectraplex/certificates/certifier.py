@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS
-from ..matrices.atoms import Atoms
-from .dual import Candidate, Certificate, LowerBound, contradicts, extent, lower_bound, shown
-from .certificate import Evidence
-from .evidence import evidence_of, from_evidence, nearby, slope_mark
 from ..fingerprint import data_fingerprint, stream
-from .judged import Judged
+from ..matrices.atoms import Atoms
+from ..places.numpy import EPS
 from ..problem import Point, Problem
 from ..rounding import of_value
+from .certificate import Evidence
+from .dual import Candidate, Certificate, LowerBound, contradicts, extent, lower_bound, shown
+from .evidence import evidence_of, from_evidence, nearby, slope_mark
+from .judged import Judged
 
 _GUESS = 150.0  # products of a first certification, before one was seen
 _NEARLY = 0.05  # share of the gap that the slope of X itself may lose against evidence that would have to be kept

@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS
-from ..matrices.atoms import Atoms
-from .certificate import Certificate
 from ..domains.sets import size_of
 from ..eigen.leading import leading, upper_bound
 from ..losses.curves import NotFinite
+from ..matrices.atoms import Atoms
 from ..objectives.distance import Factored
+from ..places.numpy import EPS
 from ..problem import Point, Problem
 from ..rounding import VANISHING, norm, of_image, of_sum, of_value
+from .certificate import Certificate
 
 __all__ = ["Candidate", "Certificate", "LowerBound", "contradicts", "dual_value", "lower_bound"]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .dual import Candidate, LowerBound, believed, claim
-from .certificate import Evidence
 from ..fingerprint import fingerprint
 from ..objectives.distance import Factored
 from ..problem import Problem
 from ..rounding import norm
+from .certificate import Evidence
+from .dual import Candidate, LowerBound, believed, claim
 
 
 def slope_mark(problem: Problem, slope: Any) -> str:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .dual import Candidate, Certificate, contradicts, lower_bound, shown
-from .certificate import Evidence
-from .evidence import from_evidence, slope_mark
 from ..fingerprint import data_fingerprint, stream
-from .judged import Judged, look, scale_of
 from ..losses.curves import NotFinite
 from ..problem import Problem
 from ..result import Result, load
+from .certificate import Evidence
+from .dual import Candidate, Certificate, contradicts, lower_bound, shown
+from .evidence import from_evidence, slope_mark
+from .judged import Judged, look, scale_of
 
 
 def certify(

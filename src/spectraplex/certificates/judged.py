@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger
-from .dual import Candidate
-from ..domains.sets import Spectrahedron, capped, size_of
-from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors
+from ..domains.sets import Spectrahedron, size_of
+from ..domains.spectra import capped
 from ..fingerprint import factors_fingerprint, fingerprint
 from ..losses.curves import NotFinite
+from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors
+from ..places.numpy import EPS, Array, dagger
 from ..problem import Problem
 from ..result import Result, load
 from ..rounding import norm, of_value
+from .dual import Candidate
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.completion import serving
-from . import store
+from ..places.numpy import Array
 from ..tables.given import given, name_of
 from ..tables.layout import Asked
-from .out import csv_text, put, put_json, put_words
 from ..tables.reading import as_text, codes_of
+from . import store
+from .out import csv_text, put, put_json, put_words
 from .talk import number, say
 from .testing import words
 

@@ -9,7 +9,23 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from .options import Column, Config, Delimiter, DropEmpty, Duplicates, Encoding, File, Header, Json, Matrix, Model, Out, Quiet, Row, Value
+from .options import (
+    Column,
+    Config,
+    Delimiter,
+    DropEmpty,
+    Duplicates,
+    Encoding,
+    File,
+    Header,
+    Json,
+    Matrix,
+    Model,
+    Out,
+    Quiet,
+    Row,
+    Value,
+)
 from .words import sentences
 
 EXIT_CODES = (
@@ -96,7 +112,8 @@ def complete(
 ) -> None:
     """Fit a model to a table with holes and write it to a folder, with a certificate and a report."""
     flags = dict(locals())
-    from . import complete as fitting, settings
+    from . import complete as fitting
+    from . import settings
     from .words import summarised
 
     for name in ("file", "out", "config", "force", "quiet", "json"):
@@ -141,8 +158,8 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict the value of every pair of labels in a file, as CSV with the labels beside it."""
-    from . import answer as answers
     from ..tables.layout import Asked
+    from . import answer as answers
 
     asked = Asked(row=row, column=column, delimiter=delimiter, header=header, encoding=encoding)
     answers.predict(model, pairs, out, asked, quiet, json)
@@ -208,7 +225,8 @@ def impute(
 ) -> None:
     """Fill the holes of a wide table; what is there is written as it was, text columns included."""
     flags = dict(locals())
-    from . import impute as imputing, settings
+    from . import impute as imputing
+    from . import settings
 
     for name in ("file", "out", "config", "quiet", "json"):
         flags.pop(name)

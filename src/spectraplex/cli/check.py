@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..certificates.dual import Certificate
-from ..estimators import MatrixCompletion
-from ..estimators.completion import serving
-from ..estimators.input.labels import Labels
-from ..estimators.completion.recipe import default_stop
 from ..certificates.judge import certify as certified
 from ..certificates.judge import verify as verified
+from ..estimators import MatrixCompletion
+from ..estimators.completion import serving
+from ..estimators.completion.recipe import default_stop
+from ..estimators.input.labels import Labels
 from ..problem import Problem
-from . import store
 from ..tables import reading as tables
 from ..tables.layout import Asked
+from . import store
 from .out import put_json, put_words
 from .talk import say
 

@@ -21,8 +21,8 @@ from sklearn.utils import check_random_state
 
 from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
-from . import journal, settings, store, testing
 from ..tables import reading as tables
+from . import journal, settings, store, testing
 from .journal import Journal
 from .talk import Progress, say
 from .words import shown, told

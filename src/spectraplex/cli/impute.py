@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators import NuclearNormImputer
+from ..places.numpy import Array
 from ..stop import Stop
-from . import settings, store
 from ..tables.given import given
 from ..tables.layout import ALMOST, MISSING, Asked, Layout, almost_number, is_number, laid_out, place_of
-from .out import csv_text, put, put_json
-from .talk import Progress, number, say
 from ..tables.text import numbered
 from ..tables.wide import padded
+from . import settings, store
+from .out import csv_text, put, put_json
+from .talk import Progress, number, say
 
 
 @dataclass(frozen=True, eq=False)

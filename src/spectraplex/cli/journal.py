@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from ..matrices.factors import Rectangular
 from ..files import aside
 from ..fingerprint import data_fingerprint
+from ..matrices.factors import Rectangular
 from ..problem import Problem
 from ..result import Result, load
 from ..solve import solve

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..places.numpy import Array
 from ..estimators import MatrixCompletion
 from ..estimators.completion.storage import plain, restored
 from ..files import aside, beside
+from ..places.numpy import Array
 
 FORMAT = "spectraplex model"
 _VERSION = 1

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators import MatrixCompletion
 from ..estimators.input.labels import Labels, as_column, objects
+from ..places.numpy import Array
 from ..tables import reading as tables
 from ..tables.layout import Asked
 from .words import shown

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from . import download as _download
 from ..places.numpy import Array
 from ..tables.ratings import Ratings, read_columns, read_ratings, tables
+from . import download as _download
 
 __all__ = ["Ratings", "cache_folder", "movielens", "movielens_split", "ratings_like", "read_ratings"]
 

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import datasets, plots, report
-from . import photograph as demo_photo, table as demo_table
-from .photograph import SEED, solve_or_end
 from ..domains.sets import NuclearBall
 from ..objectives import Completion
 from ..problem import Problem
 from ..result import Result
 from ..stop import Stop
+from . import photograph as demo_photo
+from . import table as demo_table
+from .photograph import SEED, solve_or_end
 
 #: name in ``spectraplex.METHODS`` → what a reader calls it.
 RACERS = {

@@ -10,10 +10,10 @@ from typing import Any, cast
 import numpy as np
 
 from .. import plots
-from ..places.numpy import Array
 from ..domains.sets import NuclearBall
 from ..matrices.factors import Rectangular
 from ..objectives import Completion
+from ..places.numpy import Array
 from ..problem import Problem
 from ..result import Result
 from ..solve import solve

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from ..places.numpy import Array
 from ..matrices.factors import Factors
-from ..matrices.operators import Lifted
+from ..matrices.lifted import Lifted
+from ..places.numpy import Array
 
 
 @dataclass(frozen=True, eq=False)

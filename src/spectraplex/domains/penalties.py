@@ -16,13 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger
-from ..matrices.atoms import Atoms
-from .sets import NuclearBall, TraceBall, capped, unit_factors
-from ..matrices.factors import Factors, Rectangular, Symmetric
-from .lift import LiftedObjective
 from ..losses.curves import Curve, Quadratic, Smoothly
-from ..matrices.operators import Lifted, Padded, Shifted
+from ..matrices.atoms import Atoms
+from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..matrices.lifted import Lifted, Shifted
+from ..matrices.operators import Padded
+from ..places.numpy import EPS, Array, dagger
+from .lift import LiftedObjective
+from .sets import NuclearBall, TraceBall, unit_factors
+from .spectra import capped
 
 
 @dataclass(frozen=True, eq=False)

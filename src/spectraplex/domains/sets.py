@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array, dagger, random_unit
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..places.numpy import Array, dagger, random_unit
 from .lift import LiftedObjective
+from .spectra import capped, simplex
 
 
 @dataclass(frozen=True)
@@ -232,21 +233,6 @@ Domain = Spectrahedron | TraceBall | NuclearBall
 def size_of(domain: Any) -> float:
     """Radius or trace; of a penalty, the bound on it."""
     return float(domain.trace if domain.hermitian else domain.radius)
-
-
-def simplex(values: Array, size: float) -> Array:
-    """The Euclidean projection of a real vector on {w ≥ 0, Σw = size}."""
-    values = values - values.max()  # changes nothing, and keeps large values from swallowing the size
-    ordered = np.sort(values)[::-1]
-    excess = (np.cumsum(ordered) - size) / np.arange(1, values.size + 1)
-    last = int(np.nonzero(ordered > excess)[0][-1])
-    return cast(Array, np.maximum(values - excess[last], 0.0))
-
-
-def capped(values: Array, size: float) -> Array:
-    """The Euclidean projection of a real vector on {w ≥ 0, Σw ≤ size}."""
-    cut = np.maximum(values, 0.0)
-    return cast(Array, cut if cut.sum() <= size else simplex(values, size))
 
 
 def _kept(vectors: Array, values: Array) -> Symmetric:

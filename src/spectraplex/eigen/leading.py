@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..matrices.lifted import Shifted
 from ..places.numpy import EPS, Array
 from .bounds import Accuracy, Bound, upper_bound
 from .krylov import Space
-from ..matrices.operators import Shifted
 
 __all__ = ["Accuracy", "Bound", "Ritz", "leading", "upper_bound"]
 

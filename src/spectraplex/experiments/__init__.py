@@ -1,7 +1,7 @@
 """The paper's evidence as commands: ``python -m spectraplex.experiments NAME`` runs one, ``check`` judges its results.
 
-An experiment is two files. ``NAME.py`` is the numerics: ``tasks(quick)`` lists independent runs, each a small
-dictionary of settings, and ``perform(settings)`` carries one out and returns plain numbers. ``NAME_report.py`` reads
+An experiment is a folder. ``run.py`` is the numerics: ``tasks(quick)`` lists independent runs, each a small
+dictionary of settings, and ``perform(settings)`` carries one out and returns plain numbers. ``words.py`` reads
 the results and nothing else: ``rows`` (the CSV), ``draw`` (the figures), ``text`` (what was seen, in words) and
 ``claims`` (what must hold, recomputed from the raw numbers).
 """
@@ -23,9 +23,9 @@ EXPERIMENTS: dict[str, str] = {
 
 def numerics(name: str) -> ModuleType:
     """``tasks`` and ``perform`` of an experiment."""
-    return import_module(f"{__name__}.{name}")
+    return import_module(f"{__name__}.{name}.run")
 
 
 def report(name: str) -> ModuleType:
     """``rows``, ``draw``, ``text`` and ``claims`` of an experiment."""
-    return import_module(f"{__name__}.{name}_report")
+    return import_module(f"{__name__}.{name}.words")

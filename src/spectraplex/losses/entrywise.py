@@ -13,8 +13,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from ..places.numpy import Array, blend, inner, line_squared, squared
-from .curves import Curve, Quadratic, Smoothly
 from ..rounding import norm
+from .curves import Curve, Quadratic, Smoothly
 
 
 class Loss(Protocol):

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..places.numpy import Array, dagger
-from ..matrices.atoms import Atoms
 from ..losses.curves import NotFinite
+from ..matrices.atoms import Atoms
+from ..places.numpy import Array, dagger
 from ..problem import Point, Problem
 
 _GONE = 1e-11  # weights up to here times the largest are not worth a column

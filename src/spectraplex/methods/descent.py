@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..places.numpy import Array, dagger
 from ..domains.lift import LiftedObjective
 from ..losses.curves import NotFinite
+from ..places.numpy import Array, dagger
 from ..problem import Problem
 from .quasi_newton import LimitedMemory
 

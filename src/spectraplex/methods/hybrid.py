@@ -24,10 +24,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger
-from ..matrices.atoms import Atoms
 from ..eigen.leading import leading
 from ..losses.curves import NotFinite
+from ..matrices.atoms import Atoms
+from ..places.numpy import EPS, Array, dagger
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
 from .descent import block_of, descend

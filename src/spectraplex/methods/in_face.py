@@ -27,10 +27,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger, inner, norms, orthonormal, size_one
+from ..domains.lift import LiftedObjective
 from ..domains.sets import Domain, NuclearBall
 from ..matrices.factors import Rectangular, Symmetric
-from ..domains.lift import LiftedObjective
+from ..places.numpy import EPS, Array, dagger, inner, norms, orthonormal, size_one
 from ..problem import Point, Problem, Step
 from .oracle import base, begin, find
 

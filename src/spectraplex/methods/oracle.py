@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
-from ..matrices.atoms import Atoms
 from ..eigen.leading import Accuracy, leading
 from ..losses.curves import NotFinite
-from ..matrices.operators import Lifted, Shifted, Sparse
+from ..matrices.atoms import Atoms
+from ..matrices.lifted import Lifted, Shifted
+from ..matrices.operators import Sparse
+from ..places.numpy import Array
 from ..problem import Point, Problem, Step
 
 #: Methods with a line search and no β ask for this fraction of the estimated gap.

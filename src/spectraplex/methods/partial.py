@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..eigen.leading import leading
 from ..matrices.factors import Factors, Rectangular, Symmetric
-from ..matrices.operators import Lifted, Operator
+from ..matrices.lifted import Lifted
+from ..matrices.operators import Operator
+from ..places.numpy import Array
 
 _FIRST = 12
 

@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger, inner
-from ..matrices.factors import Factors
 from ..losses.curves import NotFinite
+from ..matrices.factors import Factors
 from ..matrices.operators import LowRank, Operator, Sum
+from ..places.numpy import EPS, Array, dagger, inner
 from ..problem import Point, Problem, Step
 from ..rounding import norm
 from .partial import project_leading

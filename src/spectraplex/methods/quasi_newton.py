@@ -86,10 +86,10 @@ def back(g: Array, T: Array, at: Array, a: Array, scaling: Array, out: Array, pl
     if plain:
         out[:] = scaling * (g - a @ T[at])
         return np.asarray(T[at] @ out.astype(np.float64))
-    from ..places import kernels as _kernels
+    from ..places import kernels
 
     dots = np.zeros((pieces_of(g.size), at.size))
-    in_pieces(g.size, lambda i, low, high: _kernels.quasi_back(low, high, g, T, at, a, scaling, out, dots[i]))
+    in_pieces(g.size, lambda i, low, high: kernels.quasi_back(low, high, g, T, at, a, scaling, out, dots[i]))
     return np.asarray(dots.sum(axis=0))
 
 
@@ -102,12 +102,12 @@ def forth(
         ahead[:] = Y + d
         step, there = d.astype(np.float64), ahead.astype(np.float64)
         return float(step @ g), float(step @ step), float(there @ there)
-    from ..places import kernels as _kernels
+    from ..places import kernels
 
     sums = np.zeros((pieces_of(g.size), 3))
 
     def job(i: int, low: Any, high: Any) -> None:
-        sums[i] = _kernels.quasi_forth(low, high, r, factor, S, at, c, g, Y, d, ahead)
+        sums[i] = kernels.quasi_forth(low, high, r, factor, S, at, c, g, Y, d, ahead)
 
     in_pieces(g.size, job)
     fall, length, norm = sums.sum(axis=0)
@@ -138,12 +138,12 @@ def turned(
         step, change = d.astype(np.float64), t.astype(np.float64)
         own = [step @ g, step @ change, change @ (scaling * change), change @ change]
         return np.concatenate([S[at] @ g.astype(np.float64), own])
-    from ..places import kernels as _kernels
+    from ..places import kernels
 
     dots = np.zeros((pieces_of(g.size), at.size + 4))
     in_pieces(
         g.size,
-        lambda i, low, high: _kernels.quasi_turn(
+        lambda i, low, high: kernels.quasi_turn(
             low, high, product, ahead, lean, factor, g, S, at, d, scaling, t, dots[i]
         ),
     )

@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..places.numpy import Array
-from ..losses.curves import Curve
 from ..checks import number
-from ..matrices.operators import Lifted, Shifted
+from ..losses.curves import Curve
+from ..matrices.lifted import Lifted, Shifted
+from ..places.numpy import Array
 from ..problem import Point, Problem, Step
 from .oracle import Direction, Oracle, base, begin, difference, find, oracle_or_say, tidy, worst
 

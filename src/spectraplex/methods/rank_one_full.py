@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..matrices.atoms import Atoms
 from ..checks import number
+from ..matrices.atoms import Atoms
 from ..problem import Point, Problem, Step
 from .conditional_gradient import CGMemory
 from .oracle import FRACTION, base, begin

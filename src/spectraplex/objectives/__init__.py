@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..places.numpy import Array
 from ..losses.curves import Curve
 from ..matrices.operators import Operator
+from ..places.numpy import Array
 from .completion import Completion
 from .distance import Distance
 from .sensing import Sensing

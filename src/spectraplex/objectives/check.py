@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array, dagger, inner
-from ..losses.curves import NotFinite
 from ..checks import number
+from ..losses.curves import NotFinite
+from ..places.numpy import Array, dagger, inner
 
 Factors3 = tuple[Array, Array, Array]
 

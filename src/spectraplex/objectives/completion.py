@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array, Pattern, blend, inner
+from ..checks import indices, number, numbers, positive_weights, two_dimensions
 from ..fingerprint import identity
 from ..losses.curves import Curve
-from ..matrices.operators import Sparse
-from ..rounding import norm
 from ..losses.entrywise import Conjugate, Huber, Logistic, Loss, Squared, steepest
-from ..checks import indices, number, numbers, positive_weights, two_dimensions
+from ..matrices.operators import Sparse
+from ..places.numpy import Array, blend, inner
+from ..places.pattern import Pattern
+from ..rounding import norm
 
 
 class Completion:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array, Pattern, dagger, inner
-from ..matrices.factors import Rectangular
-from ..losses.curves import Quadratic
-from ..matrices.operators import Dense, LowRank, Operator, Sparse, Sum
-from ..rounding import VANISHING, norm, of_sum, plain
-from ..losses.entrywise import Conjugate, Squared
 from ..checks import hermitian_or_say, numbers
+from ..losses.curves import Quadratic
+from ..losses.entrywise import Conjugate, Squared
+from ..matrices.factors import Rectangular
+from ..matrices.operators import Dense, LowRank, Operator, Sparse, Sum
+from ..places.numpy import Array, dagger, inner
+from ..places.pattern import Pattern
+from ..rounding import VANISHING, norm, of_sum, plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, Pattern
 from ..losses.curves import Curve
-from ..matrices.operators import Sparse
-from .intercepts import Inner, Intercepts
 from ..losses.entrywise import Conjugate
+from ..matrices.operators import Sparse
+from ..places.numpy import EPS, Array
+from ..places.pattern import Pattern
+from .intercepts import Inner, Intercepts
 
 
 @dataclass(frozen=True, eq=False)

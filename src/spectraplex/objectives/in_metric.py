@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, blend, inner
 from ..losses.curves import Curve
-from .completion import Completion
 from ..losses.entrywise import Conjugate
 from ..matrices.operators import Sparse
+from ..places.numpy import EPS, Array, blend, inner
+from .completion import Completion
 
 
 @dataclass(frozen=True, eq=False)

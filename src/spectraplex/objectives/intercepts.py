@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, Pattern, blend, inner
 from ..fingerprint import identity
 from ..losses.curves import Curve, Quadratic, Smoothly
-from ..matrices.operators import Sparse
-from ..rounding import VANISHING, moved, of_image, of_sum
 from ..losses.entrywise import Conjugate, Loss, Squared, steepest
+from ..matrices.operators import Sparse
+from ..places.numpy import EPS, Array, blend, inner
+from ..places.pattern import Pattern
+from ..rounding import VANISHING, moved, of_image, of_sum
 
 _SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
@@ -49,7 +50,7 @@ class Intercepts:
         counts as often.
     values : the observed numbers (±1 for the logistic loss).
     shape : (m, n).
-    loss : one of ``spectraplex.objectives.losses``.
+    loss : one of ``spectraplex.losses``.
     weights : positive, one per observation, or None.
     offset : a constant that every prediction begins with.
     ridges : (ρ, κ), both positive, or None for no intercepts at all.

@@ -8,13 +8,14 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, Pattern, adjoint_times, dagger, inner
+from ..checks import hermitian_or_say, numbers
 from ..fingerprint import fingerprint, stream
 from ..losses.curves import Curve
-from ..matrices.operators import Dense, LowRank, Operator, Sparse
-from ..rounding import norm
 from ..losses.entrywise import Conjugate, Squared
-from ..checks import hermitian_or_say, numbers
+from ..matrices.operators import Dense, LowRank, Operator, Sparse
+from ..places.numpy import EPS, Array, adjoint_times, dagger, inner
+from ..places.pattern import Pattern
+from ..rounding import norm
 
 _EXACT = 3000  # Gram matrices up to this size are decomposed; beyond, a bound that holds is used instead
 

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..places.numpy import Array, dagger, inner
+from ..checks import number, two_dimensions
 from ..fingerprint import identity
 from ..losses.curves import NotFinite, Smoothly
 from ..matrices.operators import Dense
-from ..checks import number, two_dimensions
+from ..places.numpy import Array, dagger, inner
 
 
 class Smooth:

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS
-from ..certificates.dual import Candidate, LowerBound, believed, claim, lower_bound
 from ..certificates.certificate import Evidence
-from ..domains.sets import NuclearBall, TraceBall, size_of
+from ..certificates.dual import Candidate, LowerBound, believed, claim, lower_bound
 from ..certificates.evidence import evidence_of
+from ..domains.penalties import NuclearPenalty, TracePenalty
+from ..domains.sets import NuclearBall, TraceBall, size_of
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..objectives.distance import Factored
 from ..penalized import Penalized, infimum, norm_bound, zero_image
-from ..domains.penalties import NuclearPenalty, TracePenalty
+from ..places.numpy import EPS
 from ..problem import Problem
 
 

@@ -9,16 +9,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..certificates.certificate import Certificate
-from .proof import Node, Promise
-from ..matrices.factors import Factors, Rectangular, Symmetric
-from .family import Between, Family, remeasured
-from ..fingerprint import data_fingerprint
 from ..certificates.judged import look
 from ..checks import numbers
+from ..fingerprint import data_fingerprint
+from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..places.numpy import Array
 from ..problem import Problem
 from ..result import Result
+from .family import Between, Family, remeasured
+from .proof import Node, Promise
 
 _COLUMNS = ("radius", "lam", "value", "lower_bound", "gap", "rank", "seconds")
 

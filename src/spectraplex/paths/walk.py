@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
-from ..certificates.dual import contradicts
 from ..certificates.certificate import Certificate
-from .proof import Node, Promise, cover, reach
+from ..certificates.dual import contradicts
+from ..checks import number, numbers
 from ..domains.sets import NuclearBall, TraceBall
 from ..eigen.leading import leading
-from ..matrices.factors import Factors
-from .family import Between, Family, Solved, solved
 from ..fingerprint import stream
-from ..checks import number, numbers
-from .solutions import Path, PathPoint, rank_of
+from ..matrices.factors import Factors
 from ..penalized import Penalized, largest, rounded_up, unit_ball, zero_image
+from ..places.numpy import Array
 from ..problem import Problem
 from ..result import Result
 from ..solve import Observer, solve
 from ..stop import Status, Stop
+from .family import Between, Family, Solved, solved
+from .proof import Node, Promise, cover, reach
+from .solutions import Path, PathPoint, rank_of
 
 _SMALL = 1e-3  # values below this share of the value at zero count as that: no gap is small beside nothing
 _FINER = 0.5  # share of the promised gap that a solution itself may use up; the rest is for the width around it

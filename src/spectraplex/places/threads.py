@@ -1,6 +1,6 @@
 """Threads: a pool for the sparse kernels, and a lid on those of BLAS.
 
-Written by hand because the loops of ``_kernels`` must run on all cores without an OpenMP or numba thread pool: those
+Written by hand because the loops of ``kernels`` must run on all cores without an OpenMP or numba thread pool: those
 spin while they wait (a busy core then costs 20×) or may not be entered from two threads at once. Plain threads over
 compiled loops that release the GIL have neither fault.
 """

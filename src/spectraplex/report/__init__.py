@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from . import figures as figures
-from . import solve_figures as solve_figures
 from .._version import __version__
 from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
 from ..files import aside
+from . import figures as figures
+from . import solve_figures as solve_figures
 from .facts import Glance, examples, fit_of, glance
 from .scores import Biases, Judged, as_used, judged, measures, seed_of
 from .words import brief, counted, decimals, fixed, given, label_text, percent, shown

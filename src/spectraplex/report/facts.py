@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.completion import serving
 from ..estimators.input.labels import Labels
 from ..estimators.input.observations import Observations
+from ..places.numpy import Array
 from .scores import Judged, measures
 from .words import label_text
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.completion import choose, parameters, serving
-from ..estimators.input.observations import Observations, pair_columns
 from ..estimators.completion.recipe import Recipe
+from ..estimators.input.observations import Observations, pair_columns
+from ..places.numpy import Array
 
 _OWNER = "report"
 _USUAL = (4.0, 2.0)  # ridges of the biases where the model itself has none

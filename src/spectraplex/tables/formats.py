@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.input.labels import Labels, as_column, distinct, objects
 from ..estimators.input.observations import as_frame, frame_column, matrix_entries
+from ..places.numpy import Array
 from .layout import Asked, Layout, chosen, is_number, place_of
 from .reading import Table, as_text
 

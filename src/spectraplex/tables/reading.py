@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.input.labels import Labels
 from ..estimators.input.observations import Observations
 from ..fingerprint import fingerprint
+from ..places.numpy import Array
 from .given import ARRAYS, given, name_of
 from .layout import Asked
 

@@ -14,9 +14,24 @@ from pathlib import Path
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.input.labels import Labels, objects
-from .layout import ALMOST, MISSING, UNCLOSED, Asked, Layout, almost_number, chosen, is_number, laid_out, name_of, place_of, records, text_of, usual
+from ..places.numpy import Array
+from .layout import (
+    ALMOST,
+    MISSING,
+    UNCLOSED,
+    Asked,
+    Layout,
+    almost_number,
+    chosen,
+    is_number,
+    laid_out,
+    name_of,
+    place_of,
+    records,
+    text_of,
+    usual,
+)
 from .reading import Table
 
 _CHUNK = 1 << 16  # records at a time: few enough to stay in cache and memory, enough that the loop over them is nothing

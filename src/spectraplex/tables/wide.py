@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..places.numpy import Array
 from ..estimators.input.labels import Labels
+from ..places.numpy import Array
 from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
 from .reading import Table
 from .text import Codes, numbered

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...places.numpy import Array
 from ...eigen.leading import leading
 from ...matrices.factors import Rectangular
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
 from ...penalized import unit_ball, zero_image
+from ...places.numpy import Array
 from ...solve import Observer, solve
 from ...stop import Status, Stop
 from ..input.observations import Observations

@@ -11,17 +11,25 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ...places.numpy import Array
 from ...matrices.factors import Rectangular
+from ...places.numpy import Array
+from ...places.threads import one_blas_thread
 from ...problem import Problem
 from ...solve import solve
 from ...stop import Status
-from ...places.threads import one_blas_thread
+from ..input.labels import Labels
+from ..input.observations import (
+    OWNER,
+    Observations,
+    as_frame,
+    frame_column,
+    frame_numbers,
+    matrix_entries,
+    pair_columns,
+)
+from ..progress import CallbackSupport, Told, with_callbacks
 from . import parameters, serving
 from .choose import choose
-from ..input.labels import Labels
-from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers, matrix_entries, pair_columns
-from ..progress import CallbackSupport, Told, with_callbacks
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ...domains.sets import size_of
 from ...checks import number
+from ...domains.sets import size_of
 from ...penalized import Penalized, counterpart, largest, zero_image
+from ...places.threads import one_blas_thread
 from ...solve import solve
 from ...stop import Status, Stop
-from ...places.threads import one_blas_thread
+from ..input.observations import Observations, matrix_entries, pair_columns
 from . import parameters
 from .estimator import MatrixCompletion
-from ..input.observations import Observations, matrix_entries, pair_columns
 
 OWNER = "radius_for"
 

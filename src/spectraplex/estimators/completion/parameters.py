@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from ...places.numpy import Array
 from ...checks import number, numbers
+from ...places.numpy import Array
 from ..input.labels import Labels, as_column, distinct
 from ..input.observations import OWNER, Observations, refuse_masked
 from .recipe import Recipe

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from ...certificates import judge
-from ...places.numpy import EPS, Array, inner
 from ...certificates.dual import Certificate
-from ...domains.sets import NuclearBall
-from ...matrices.factors import Rectangular
 from ...certificates.judged import look
+from ...domains.sets import NuclearBall
+from ...losses.entrywise import Huber, Logistic, Loss, Squared
+from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
-from ...losses.entrywise import Huber, Logistic, Loss, Squared
+from ...places.numpy import EPS, Array, inner
 from ...problem import Problem
 from ...result import Result
 from ...solve import Observer, solve

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...places.numpy import Array
 from ...domains.sets import NuclearBall
 from ...matrices.factors import Rectangular
+from ...places.numpy import Array
 from ...problem import Problem
 from ..input.labels import as_column, distinct, objects
 from ..input.observations import OWNER, Observations, pair_columns

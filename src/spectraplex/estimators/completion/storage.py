@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ... import files
-from ...places.numpy import Array
 from ...certificates.dual import Certificate
+from ...places.numpy import Array
 from ...trace import Record, Trace
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations

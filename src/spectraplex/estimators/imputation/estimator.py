@@ -11,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ...places.numpy import EPS, Array
 from ...paths.solutions import rank_of
-from ...stop import Status
+from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
-from .asked import bounds, check, is_nan
+from ...stop import Status
 from ..progress import CallbackSupport, Heard, with_callbacks
+from .asked import bounds, check, is_nan
 from .table import Model, Settings, Watch, fit
 
 _FAR = 10.0  # standard deviations: an entry farther from its mean counts as that far, or it would rule all others

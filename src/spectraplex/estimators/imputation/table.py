@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...places.numpy import Array
 from ...domains.sets import NuclearBall, size_of
 from ...matrices.factors import Rectangular
 from ...objectives.completion import Completion
+from ...objectives.in_metric import InMetric
 from ...paths.solutions import rank_of
+from ...places.numpy import Array
 from ...problem import Problem
 from ...result import Result
 from ...solve import Observer, solve
 from ...stop import Status, Stop
-from ...objectives.in_metric import InMetric
 from .moments import Moments, Neighbours, fold_in, learn, some
 
 NOISES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # in units of a column's variance, strongest shrinkage first

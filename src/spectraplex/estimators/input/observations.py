@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...places.numpy import Array
 from ...checks import numbers
+from ...places.numpy import Array
 from .labels import as_column, objects
 
 OWNER = "MatrixCompletion"

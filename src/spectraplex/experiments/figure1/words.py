@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .. import data
 from ..claims import Claim
 from ..document import Document
-from .run import HALF
 from .read import HYBRID, Setting, best_ror, crossing, curves, settings
+from .run import HALF
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ...places.numpy import Array
-from ...eigen.bounds import upper_bound
 from ...domains.sets import NuclearBall, Spectrahedron
+from ...eigen.bounds import upper_bound
 from ...matrices.factors import Factors, Rectangular, Symmetric
 from ...objectives import Smooth
+from ...places.numpy import Array
 from ...problem import Problem
 from ...solve import solve
 from ...stop import Stop

@@ -40,20 +40,20 @@ from typing import Any
 
 import numpy as np
 
-from ...places.numpy import Array
-from ...eigen.bounds import upper_bound
-from ...domains.sets import NuclearBall
-from ...matrices.factors import Factors, Rectangular, Symmetric
 from ...certificates.judge import certify
+from ...domains.sets import NuclearBall
+from ...eigen.bounds import upper_bound
+from ...matrices.factors import Factors, Rectangular, Symmetric
 from ...methods import METHODS, RankOneRegularized
 from ...objectives import Distance
+from ...places.numpy import Array
 from ...problem import Point, Problem
 from ...solve import solve
 from ...stop import Status, Stop
 from ...trace import Record
 from ..data import source
-from .problems import DIGITS, Kinked, kinked, rank_of
 from ..runner import Task
+from .problems import DIGITS, Kinked, kinked, rank_of
 
 _FAILURE = 1e-12  # of each certificate
 _METHODS: dict[str, Any] = {

@@ -9,8 +9,22 @@ import numpy as np
 
 from ..claims import Claim
 from ..document import Document, Run
+from .read import (
+    DECADES,
+    TITLES,
+    cheapest,
+    common,
+    cost_exponent,
+    dimensions,
+    fit_conditioning,
+    fit_dimension,
+    hit,
+    in_epsilon,
+    middle,
+    middle_d,
+    middle_in_epsilon,
+)
 from .run import EPSILONS, PROJECTED
-from .read import DECADES, TITLES, cheapest, common, cost_exponent, dimensions, fit_conditioning, fit_dimension, hit, in_epsilon, middle, middle_d, middle_in_epsilon
 
 _MINIATURE = "a miniature cannot decide this: its dimensions, ranks and steps are too few"
 

@@ -10,8 +10,21 @@ import numpy as np
 
 from ... import plots
 from ..document import Document
+from .read import (
+    DECADES,
+    LABELS,
+    TITLES,
+    Fit,
+    chart,
+    dimensions,
+    fit_conditioning,
+    fit_smallest,
+    line,
+    middle,
+    middle_d,
+    per_step,
+)
 from .run import EPSILONS, METHODS
-from .read import DECADES, LABELS, TITLES, Fit, chart, dimensions, fit_conditioning, fit_smallest, line, middle, middle_d, per_step
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

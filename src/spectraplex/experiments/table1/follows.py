@@ -7,8 +7,25 @@ from textwrap import fill
 from typing import Any
 
 from ..document import Document
+from .read import (
+    DECADES,
+    LABELS,
+    TITLES,
+    Fit,
+    chart,
+    common,
+    dimensions,
+    fit_conditioning,
+    fit_rank,
+    fit_smallest,
+    in_epsilon,
+    line,
+    middle,
+    middle_d,
+    middle_in_epsilon,
+    per_decade,
+)
 from .run import METHODS, PROJECTED
-from .read import DECADES, LABELS, TITLES, Fit, chart, common, dimensions, fit_conditioning, fit_rank, fit_smallest, in_epsilon, line, middle, middle_d, middle_in_epsilon, per_decade
 
 WIDTH = 118  # of a line of text
 

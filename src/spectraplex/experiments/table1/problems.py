@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_diag
 
-from ...places.numpy import Array, inner
 from ...domains.sets import Spectrahedron
 from ...losses.curves import Quadratic
-from ...objectives import Distance, Sensing
 from ...matrices.operators import Dense
+from ...objectives import Distance, Sensing
+from ...places.numpy import Array, inner
 from ...problem import Problem
 
 GAP, SPREAD = 0.1, 0.4  # eigenvalues of the gradient at the optimum, off the face

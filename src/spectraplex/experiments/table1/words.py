@@ -8,11 +8,31 @@ from textwrap import fill
 from typing import Any
 
 from ..document import Document
-from .run import METHODS, PROJECTED
 from .claims import claims
 from .figures import draw
-from .read import DECADES, LABELS, LINES, TITLES, chart, common, cost_exponent, dimensions, fit_conditioning, fit_dimension, fit_rank, fit_smallest, hit, line, middle, middle_d, middle_in_epsilon, per_decade, per_step
 from .follows import WIDTH, count, fitted, follows, number
+from .read import (
+    DECADES,
+    LABELS,
+    LINES,
+    TITLES,
+    chart,
+    common,
+    cost_exponent,
+    dimensions,
+    fit_conditioning,
+    fit_dimension,
+    fit_rank,
+    fit_smallest,
+    hit,
+    line,
+    middle,
+    middle_d,
+    middle_in_epsilon,
+    per_decade,
+    per_step,
+)
+from .run import METHODS, PROJECTED
 
 __all__ = ["claims", "draw", "rows", "text"]
 

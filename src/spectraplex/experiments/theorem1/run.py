@@ -36,13 +36,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from ...places.numpy import Array
 from ...domains.sets import Spectrahedron
 from ...methods.conditional_gradient import ConditionalGradient
 from ...methods.oracle import Direction, find
 from ...methods.rank_one import RankOneRegularized, theorem_accuracy, theorem_step
 from ...objectives.completion import Completion
 from ...objectives.distance import Distance
+from ...places.numpy import Array
 from ...problem import Point, Problem
 from ...solve import solve
 from ...stop import Stop

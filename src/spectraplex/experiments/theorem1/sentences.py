@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from ..document import Document
-from .read import LEAST_END, LEAST_ERROR, Exponent, Setting, below_for_good, curves, exponent, flattest, ratios, settings, steeper, together
+from .read import (
+    LEAST_END,
+    LEAST_ERROR,
+    Exponent,
+    Setting,
+    below_for_good,
+    curves,
+    exponent,
+    flattest,
+    ratios,
+    settings,
+    steeper,
+    together,
+)
 
 _THREE = ("ror", "cg", "cg-open-loop")
 #: The oracles compared: exact, the theorem's error, ten times that, and one that stays.

@@ -1,0 +1,1 @@
+"""Predictions for a table of which some cells are known."""

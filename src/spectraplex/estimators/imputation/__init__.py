@@ -1,0 +1,1 @@
+"""Filling the holes of a table with few columns."""

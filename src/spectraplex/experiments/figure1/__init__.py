@@ -1,0 +1,1 @@
+"""The paper's figure: conditional-gradient methods on MovieLens, objective against eigenvectors."""

@@ -1,0 +1,1 @@
+"""The paper's theorem: average error over many seeds against its three bounds."""

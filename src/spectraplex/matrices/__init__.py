@@ -1,0 +1,1 @@
+"""What X is (atoms, factors) and what a gradient is (operators, and the same upstairs)."""

@@ -1,0 +1,1 @@
+"""Solutions for a whole range of radii or penalties, each with its certificate."""

@@ -1,0 +1,1 @@
+"""Where tall things live: this machine's arrays, kernels and threads."""

@@ -1,0 +1,1 @@
+"""One reader for people's files, for datasets and the command line alike."""
