@@ -13,7 +13,7 @@ from ..estimators.completion import serving
 from ..places.numpy import Array
 from ..tables.given import given, name_of
 from ..tables.layout import Asked
-from ..tables.reading import as_text, codes_of
+from ..tables.table import as_text, codes_of
 from . import store
 from .out import csv_text, put, put_json, put_words
 from .talk import number, say

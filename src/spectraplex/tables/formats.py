@@ -15,7 +15,7 @@ from ..estimators.input.labels import Labels, as_column, distinct, objects
 from ..estimators.input.observations import as_frame, frame_column, matrix_entries
 from ..places.numpy import Array
 from .layout import Asked, Layout, chosen, is_number, place_of
-from .reading import Table, as_text
+from .table import Table, as_text
 
 _TRIPLE = ("rows", "cols", "values")
 _PRINTED = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal)

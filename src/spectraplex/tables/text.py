@@ -32,7 +32,7 @@ from .layout import (
     text_of,
     usual,
 )
-from .reading import Table
+from .table import Table
 
 _CHUNK = 1 << 16  # records at a time: few enough to stay in cache and memory, enough that the loop over them is nothing
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..estimators.input.labels import Labels
 from ..places.numpy import Array
 from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
-from .reading import Table
+from .table import Table
 from .text import Codes, numbered
 
 
