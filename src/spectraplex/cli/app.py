@@ -114,7 +114,7 @@ def complete(
     flags = dict(locals())
     from . import complete as fitting
     from . import settings
-    from .words import summarised
+    from .summary import summarised
 
     for name in ("file", "out", "config", "force", "quiet", "json"):
         flags.pop(name)
@@ -135,7 +135,7 @@ def resume(
 ) -> None:
     """Go on with a run that was killed or interrupted; it ends with the very factors it would have ended with."""
     from . import complete as fitting
-    from .words import summarised
+    from .summary import summarised
 
     done = fitting.resume(model, data, quiet, _typed())
     summarised(done, json)

@@ -18,6 +18,7 @@ from ..estimators.input.labels import Labels
 from ..problem import Problem
 from ..tables import reading as tables
 from ..tables.layout import Asked
+from ..tables.table import codes_of
 from . import store
 from .out import put_json, put_words
 from .talk import say
@@ -96,7 +97,7 @@ def problem_of_file(stored: store.Stored, file: Path, asked: Asked, quiet: bool)
 
 def _places(known: Labels, labels: Labels, file: Path, side: str) -> Any:
     asked = labels.values.tolist()
-    codes = tables.codes_of(known, asked)
+    codes = codes_of(known, asked)
     if (codes < 0).any():
         label = asked[int(np.argmax(codes < 0))]
         raise Unknown(f"{file} has a {side} {label!r} that the model does not know: these are other data.")

@@ -13,6 +13,7 @@ from ..estimators.input.labels import Labels, as_column, objects
 from ..places.numpy import Array
 from ..tables import reading as tables
 from ..tables.layout import Asked
+from ..tables.table import codes_of
 from .words import shown
 
 _OWNER = "--test"
@@ -44,7 +45,7 @@ def read(file: Path, asked: Asked, table: tables.Table) -> Held:
 def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
     """The labels as the fitted table has them: there, "7" from a text file may be the number 7."""
     asked = labels.values.tolist()
-    places, held = tables.codes_of(known, asked), known.values.tolist()
+    places, held = codes_of(known, asked), known.values.tolist()
     same = objects([held[place] if place >= 0 else label for place, label in zip(places, asked, strict=True)])
     try:
         known.codes(as_column(same, _OWNER, f"{side} labels"), _OWNER, f"{side} labels")

@@ -10,8 +10,7 @@ from typing import Any
 
 import typer
 
-from .out import put_json, put_words
-from .talk import number, say
+from .talk import say
 
 
 def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,33 +68,3 @@ def told(error: OSError) -> str:
 def shown(name: str) -> str:
     """The name of a file for a document: bytes that are no text by their numbers."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def summarised(done: Any, as_json: bool) -> None:
-    """The result of a fit."""
-    from .complete import summary
-
-    out = done.out
-    facts = summary(done, out)
-    if as_json:
-        put_json(facts)
-    else:
-        lines = [
-            f"model        {out}" + (" (interrupted)" if done.status == "interrupted" else ""),
-            f"radius       {number(facts['radius'])}",
-            f"rank         {facts['rank']}",
-            f"fitted       root mean square error {number(facts['fitted_rmse'])} on what was observed",
-        ]
-        if facts["held_out_score"] is not None:
-            lines.append(f"held out     {number(facts['held_out_score'])} on what was kept aside while choosing")
-        if facts["test"] is not None:
-            from .testing import words
-
-            lines.append(f"test         {words(facts['test'], number)}")
-        lines.append(f"certificate  {facts['certificate']}")
-        if facts["report"]:
-            lines.append(f"report       {facts['report']}")
-        put_words("\n".join(lines) + "\n")
-    if done.status == "interrupted":
-        say(f"Interrupted; `spectraplex resume {out}` goes on.")
-        raise typer.Exit(130)

@@ -8,8 +8,8 @@ import numpy as np
 
 from ... import plots
 from ..document import Document
+from .names import LABELS, title
 from .read import Curves, Setting, best_paper, curves, settings
-from .words import LABELS, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,34 +8,14 @@ from typing import TYPE_CHECKING, Any
 from .. import data
 from ..claims import Claim
 from ..document import Document
+from .names import label, title
 from .read import HYBRID, Setting, best_ror, crossing, curves, settings
-from .run import HALF
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LABELS = {
-    "cg": "CG, line search",
-    "away": "Away-CG",
-    "pairwise": "Pairwise",
-    "ror": "ROR-CG as printed",
-    "ror-adaptive": "ROR-CG adaptive",
-    "hybrid": "hybrid, by products",
-}
 #: f after 300 eigenvectors in THEORY's table lies this much closer to f* than CG's, on 100k at 2500.
 ADAPTIVE_OVER_CG = 25.0
-
-
-def label(method: str) -> str:
-    """What a reader calls a method."""
-    if method.startswith("ror-paper "):
-        return f"ROR-CG as run in the paper, β = {method.removeprefix('ror-paper ')}"
-    return LABELS[method]
-
-
-def title(setting: Setting) -> str:
-    where = data.words(setting.data, setting.source, HALF[setting.data])
-    return f"{where}, radius {setting.radius:g}"
 
 
 def rows(document: Document) -> Iterator[dict[str, Any]]:
