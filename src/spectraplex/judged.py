@@ -6,6 +6,7 @@ so that they see the same up to the rounding that is stated.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -63,10 +64,9 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
     value = float(loss) + price
     if not np.isfinite(value):
         raise NotFinite(f"the objective is {value}")
-    size = float(np.abs(s).sum())
-    rounding = (
-        of_value(objective, float(loss), slope, size, s.size) + EPS * (s.size + 8) * abs(price) + EPS * abs(value)
-    )
+    size = float((np.abs(s) * np.linalg.norm(U, axis=0) * np.linalg.norm(V, axis=0)).sum())
+    terms = s.size + _beyond(problem, size)
+    rounding = of_value(objective, float(loss), slope, size, terms) + EPS * (s.size + 8) * abs(price) + EPS * abs(value)
     candidate = Candidate(value, slope, lifted.whole(image), factors)
     return Judged(value, rounding, outside, mark or factors_fingerprint(factors), factors, candidate)
 
@@ -178,6 +178,15 @@ def scale_of(problem: Problem, factors: Factors) -> float:
 def _close(terms: int) -> float:
     """A sum of so many weights, and the norms of their unit vectors, are known to this share: no scaling below it."""
     return EPS * (terms + 16)
+
+
+def _beyond(problem: Problem, size: float) -> int:
+    """By how many roundings X lies outside; it is not scaled for so few, but its value may be less than feasible."""
+    if problem.lifted.penalty:
+        return 0
+    off = size / size_of(problem.domain) - 1.0
+    off = abs(off) if isinstance(problem.domain, Spectrahedron) else max(off, 0.0)
+    return math.ceil(min(off, 1e-6) / EPS)
 
 
 def _unit(U: Array) -> Array:
