@@ -17,14 +17,14 @@ from .arrays import Array
 from .certificate import contradicts
 from .claim import Certificate
 from .coverage import Node, Promise, cover, reach
-from .domains import NuclearBall, TraceBall
+from .domains import LEAST, NuclearBall, TraceBall, not_tiny
 from .eigen import leading
 from .factors import Factors
 from .family import Between, Family, Solved, solved
 from .fingerprint import stream
 from .objectives.validate import number, numbers
 from .pathway import Path, PathPoint, rank_of
-from .penalized import Penalized, largest, rounded_up, unit_ball, zero_image
+from .penalized import LEAST_PRICE, Penalized, largest, rounded_up, unit_ball, zero_image
 from .problem import Problem
 from .result import Result
 from .solve import Observer, solve
@@ -308,8 +308,8 @@ def _auto(problem: Problem, count: int) -> Array:
         pull = lifted.pull(objective.evaluate(zero)[1])
         vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vectors
         alone = objective.along(zero, lifted.measure(vector[:, :1], np.ones(1), vector[:, :1])).minimize(end)
-        start = min(float(alone), 0.5 * end) or 0.5 * end or end
-    return np.geomspace(start, end, count) if count > 1 else np.array([end])
+        start = min(max(min(float(alone), 0.5 * end) or 0.5 * end, LEAST), end)
+    return np.clip(np.geomspace(start, end, count), min(start, end), max(start, end)) if count > 1 else np.array([end])
 
 
 def _sorted(sizes: Array, penalized: bool) -> Array:
@@ -320,4 +320,5 @@ def _sorted(sizes: Array, penalized: bool) -> Array:
         place = int(np.argmin(sizes.real > 0)) if sizes.dtype.kind != "c" else 0
         raise ValueError(f"path: radii[{place}] is {sizes[place]}; a radius (or λ) is positive.")
     found = np.unique(sizes)
+    not_tiny("path", "λ" if penalized else "the radius", float(found[0]), LEAST_PRICE if penalized else LEAST)
     return found[::-1] if penalized else found

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .domains import NuclearBall, TraceBall
+from .domains import LEAST, NuclearBall, TraceBall, not_tiny
 from .eigen import leading
 from .factors import as_factors
 from .linesearch import NotFinite
@@ -16,6 +16,9 @@ from .penalty import NuclearPenalty, TracePenalty, tilted
 from .problem import Problem, require_objective
 from .result import Result
 from .rounding import of_sum
+
+#: The least λ: no price has lost digits to underflow.
+LEAST_PRICE = float(np.finfo(np.float64).tiny)
 
 
 class Penalized(Problem):
@@ -44,7 +47,7 @@ class Penalized(Problem):
 
     def __init__(self, objective: Any, lam: float, *, psd: bool = False, bound: float | None = None) -> None:
         require_objective("Penalized", objective)
-        lam = number("Penalized", "lam", lam, positive=True)
+        lam = not_tiny("Penalized", "lam", number("Penalized", "lam", lam, positive=True), LEAST_PRICE)
         m, n = objective.shape
         if psd and m != n:
             raise ValueError(f"Penalized: psd=True is about square matrices, but the objective's are {m}×{n}.")
@@ -57,7 +60,7 @@ class Penalized(Problem):
                     f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate "
                     "and no lower=); pass bound=, a nuclear norm that no solution exceeds, or say lower= to Smooth."
                 )
-        bound = number("Penalized", "bound", bound, positive=True)
+        bound = max(number("Penalized", "bound", bound, positive=True), LEAST)  # a larger one is a bound, too
         penalty: Any = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
         super().__init__(objective, penalty)
 

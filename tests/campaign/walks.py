@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.domains import size_of
+from spectraplex.domains import LEAST, size_of
+from spectraplex.penalized import LEAST_PRICE
 
 from .cases import Case, pick
 from .forge import sentence
@@ -65,8 +66,10 @@ def walked(report: Any, rng: np.random.Generator, case: Case, share: Any) -> Non
     from .attack import bracket, holds
 
     problem = case.problem
-    own = problem.lam if isinstance(problem, sx.Penalized) else size_of(problem.domain)
-    ends = np.clip([own, own * rng.uniform(0.2, 0.9)], 1e-307, 1e150)
+    own, least = size_of(problem.domain), LEAST
+    if isinstance(problem, sx.Penalized):
+        own, least = problem.lam, LEAST_PRICE
+    ends = np.clip([own, own * rng.uniform(0.2, 0.9)], least, 1e150)
     gap = pick(rng, None, 0.3, 0.05)
     radii: Any = pick(rng, ends, np.geomspace(ends.min(), ends.max(), 4), "auto")
     method = pick(rng, "hybrid", "apgd", "cg")
