@@ -180,7 +180,7 @@ class _Walk:
             where = f"{self.family.name} {a.size:.6g}"
             self.ended = f"Stopped at {where}: no solution near it keeps the promise, which is too fine"
             return 1, 1.0
-        middle = self.solve(math.sqrt(a.size * b.size), a)
+        middle = self.solve(math.sqrt(a.size) * math.sqrt(b.size), a)
         if middle is None:
             return 1, 1.0
         left, _ = self.fill(a, middle, promise)

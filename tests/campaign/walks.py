@@ -71,7 +71,7 @@ def walked(report: Any, rng: np.random.Generator, case: Case, share: Any) -> Non
         own, least = problem.lam, LEAST_PRICE
     ends = np.clip([own, own * rng.uniform(0.2, 0.9)], least, 1e150)
     gap = pick(rng, None, 0.3, 0.05)
-    radii: Any = pick(rng, ends, np.geomspace(ends.min(), ends.max(), 4), "auto")
+    radii: Any = pick(rng, ends, np.clip(np.geomspace(ends.min(), ends.max(), 4), ends.min(), ends.max()), "auto")
     method = pick(rng, "hybrid", "apgd", "cg")
     stop = sx.Stop(relative_gap=1e-3 if gap is None else None, max_steps=int(rng.integers(3, 15)))
     report.words += f", path with {method}, gap {gap}, {'auto' if isinstance(radii, str) else 'given'} radii"
