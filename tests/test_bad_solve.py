@@ -1,5 +1,7 @@
 """What solve refuses before any work, functions that misbehave, and saved results that are damaged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -215,3 +217,36 @@ def test_a_result_with_other_contents_is_named(folder, old, new, words):
     path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(ValueError, match=words):
         sx.load(folder)
+
+
+@pytest.mark.parametrize("change", [lambda z: z[:0], lambda z: np.concatenate([z, z]), lambda z: z + 0j])
+def test_an_image_of_another_shape_is_measured_afresh(change):
+    """One number is broadcast: such an image has a value, and would go far."""
+    problem = sx.Problem(sx.Completion([0], [0], [0.0], (2, 2)), sx.NuclearBall((2, 2), 1.0))
+    result = sx.solve(problem, "cg", sx.Stop(max_steps=3))
+    state = result.state | {"image": change(np.asarray(result.state["image"]))}
+    again = sx.solve(problem, "cg", sx.Stop(max_steps=1), start=replace(result, state=state))
+    assert sx.verify(again.certificate, problem, again)
+
+
+def test_columns_that_are_hardly_unit_are_made_unit():
+    problem = sx.Problem(sx.Completion([0], [0], [8.0], (1, 1)), sx.NuclearBall((1, 1), 7.9))
+    result = sx.solve(problem, "cg", sx.Stop(max_steps=3))
+    state = result.state | {"columns": (1 + 1e-8) * result.state["columns"]}
+    again = sx.solve(problem, "cg", sx.Stop(max_steps=1), start=replace(result, state=state))
+    assert again.certificate.feasibility == 0.0
+    assert again.value >= 0.5 * (8 - 7.9) ** 2 - again.certificate.rounding
+
+
+def test_a_run_that_goes_on_keeps_the_better_matrix():
+    """Atoms that cancel are charged for upstairs, but X, the solution, is not: a step that pays there may lose here."""
+    problem = sx.Penalized(sx.Distance(np.diag([3.0, 1.0])), 1.0, bound=8.0)
+    result = sx.solve(problem, "cg", sx.Stop(max_steps=1))
+    half = np.sqrt(0.5)
+    columns = np.array([[half, 0, half, 0, 0], [0, half, 0, half, 0], [0, half, 0, -half, 0], [0, 0, 0, 0, 1.0]]).T
+    atoms = {"columns": columns, "index": np.arange(4), "weights": np.array([0.25, 0.1, 0.1, 0.55])}
+    start = replace(result, state={k: v for k, v in result.state.items() if not k.startswith("best.")} | atoms)
+    for steps in (1, 3):
+        start = sx.solve(problem, "cg", sx.Stop(max_steps=steps), start=start)
+        assert start.value <= 3.0 + start.certificate.rounding
+        assert sx.verify(start.certificate, problem, start)

@@ -68,6 +68,23 @@ def test_a_smaller_failure_has_to_be_earned():
     assert not sx.verify(replace(sure, lower_bound=0.5 * (honest.value + honest.lower_bound)), problem, X)
 
 
+def test_verify_speaks_for_itself(known, result):
+    with pytest.raises(TypeError, match=r"^verify: X "):
+        sx.verify(result.certificate, known.problem, None)
+    with pytest.raises(TypeError, match=r"^Certificate: value must be a number, got None\.$"):
+        replace(result.certificate, value=None)
+
+
+def test_rounding_covers_what_lies_outside_by_rounding():
+    """½(z − 8)² on a ball of just less than 8: a few last bits too many are worth more than the sum's own."""
+    radius = 7.999999994888654
+    problem = sx.Problem(sx.Completion([0], [0], [8.0], (1, 1)), sx.NuclearBall((1, 1), radius))
+    for bits in range(17):
+        s = radius * (1 + bits * 2.0**-52)
+        found = sx.certify(problem, ([[1.0]], [s], [[1.0]]))
+        assert Fraction(found.value) + Fraction(found.rounding) >= (8 - Fraction(radius)) ** 2 / 2
+
+
 def test_what_is_no_problem_gets_a_sentence(result):
     for call in (lambda: sx.verify(result.certificate, None, result), lambda: sx.certify(None, result)):
         with pytest.raises(TypeError, match="must be a Problem or Penalized, got NoneType"):

@@ -9,13 +9,16 @@ import numpy as np
 
 from .checks import number
 from .domains.penalties import NuclearPenalty, TracePenalty, tilted
-from .domains.sets import NuclearBall, TraceBall
+from .domains.sets import LEAST, NuclearBall, TraceBall, not_tiny
 from .eigen.leading import leading
 from .losses.curves import NotFinite
 from .matrices.factors import as_factors
 from .problem import Problem, require_objective
 from .result import Result
 from .rounding import of_sum
+
+#: The least λ: no price has lost digits to underflow.
+LEAST_PRICE = float(np.finfo(np.float64).tiny)
 
 
 class Penalized(Problem):
@@ -44,7 +47,7 @@ class Penalized(Problem):
 
     def __init__(self, objective: Any, lam: float, *, psd: bool = False, bound: float | None = None) -> None:
         require_objective("Penalized", objective)
-        lam = number("Penalized", "lam", lam, positive=True)
+        lam = not_tiny("Penalized", "lam", number("Penalized", "lam", lam, positive=True), LEAST_PRICE)
         m, n = objective.shape
         if psd and m != n:
             raise ValueError(f"Penalized: psd=True is about square matrices, but the objective's are {m}×{n}.")
@@ -57,7 +60,7 @@ class Penalized(Problem):
                     f"Penalized: {type(objective).__name__} does not know how small it can get (it has no conjugate "
                     "and no lower=); pass bound=, a nuclear norm that no solution exceeds, or say lower= to Smooth."
                 )
-        bound = number("Penalized", "bound", bound, positive=True)
+        bound = max(number("Penalized", "bound", bound, positive=True), LEAST)  # a larger one is a bound, too
         penalty: Any = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
         super().__init__(objective, penalty)
 
@@ -117,7 +120,11 @@ def infimum(objective: Any) -> float | None:
     """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed; else what the objective says (``lower``)."""
     value, slope = objective.evaluate(zero_image(objective))
     conjugate = objective.conjugate(slope) if hasattr(objective, "conjugate") else None
-    if conjugate is None or not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
+    if conjugate is None:
+        return getattr(objective, "lower", None)
+    # a value that is itself a minimum, found to some accuracy, proves nothing about a conjugate
+    exact = not getattr(objective, "inexact", False)
+    if exact and not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
         return getattr(objective, "lower", None)
     return -float(conjugate.at(0.0))
 

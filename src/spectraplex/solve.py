@@ -117,6 +117,7 @@ class Run:
         self.clock = 0.0
         self.scale = 0.0
         self.seen: tuple[Point, Judged] | None = None  # the best point, as the user gets it
+        self.earlier: tuple[Point, Judged] | None = None  # the same of the run that goes on
 
     # --------------------------------------------------------------------------------------------------- the loop
 
@@ -171,15 +172,19 @@ class Run:
         """The best point as the user gets it, measured afresh."""
         assert self.best is not None
         if self.seen is None or self.seen[0] is not self.best:
-            X = self.problem.domain.lower(self.best.atoms)
-            try:
-                judged = look(self.problem, X)
-            except NotFinite:  # the function is no longer what it was: what was seen is all there is
-                rounding = self.certifier.rounding(self.best)
-                mark = factors_fingerprint(X)
-                judged = Judged(self.best.value, rounding, 0.0, mark, X, Candidate.of(self.best))
-            self.seen = (self.best, judged)
+            self.seen = (self.best, self.look_at(self.best))
+            if self.earlier is not None and self.earlier[1].value < self.seen[1].value:
+                self.seen, self.best = self.earlier, self.earlier[0]
         return self.seen[1]
+
+    def look_at(self, point: Point) -> Judged:
+        """A point as the user would get it."""
+        X = self.problem.domain.lower(point.atoms)
+        try:
+            return look(self.problem, X, "solve")
+        except NotFinite:  # the function is no longer what it was: what was seen is all there is
+            rounding = self.certifier.rounding(point)
+            return Judged(point.value, rounding, 0.0, factors_fingerprint(X), X, Candidate.of(point))
 
     def _begin(self, start: Any) -> bool:
         """The first point; True when an earlier run simply goes on."""
@@ -305,9 +310,9 @@ class Run:
     # --------------------------------------------------------------------------------------------- in and out
 
     def _result(self, status: Status) -> Result:
+        judged = self._look()
         point, best = self.point, self.best
         assert point is not None and best is not None
-        judged = self._look()
         certificate = self.certifier.certificate(judged, self.stop.wanted(judged.value))
         return Result(
             X=self.problem.domain.lower(best.atoms),

@@ -21,6 +21,7 @@ from .fingerprint import data_fingerprint, identity
 from .losses.curves import NotFinite
 from .matrices.atoms import Atoms, Buffer
 from .objectives.distance import Factored
+from .places.numpy import EPS
 from .problem import Point
 from .result import Result
 from .trace import Trace
@@ -74,6 +75,8 @@ def resume(run: Run, earlier: Result) -> bool:
         if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
             best = replace(best, value=float(state["best.value"]))
         run.best = best
+    if problem.lifted.penalty:  # what is charged upstairs may fall where that of X does not
+        run.earlier = run.best, run.look_at(run.best)
     run.certifier.restore(state, Candidate.of(run.point))
     run.memory = restore("memory", state, run.method.Memory)
     run.idle = int(state["idle"])
@@ -87,8 +90,18 @@ def _image(run: Run, atoms: Atoms, image: Any) -> Any:
         kept = run.problem.point(atoms, image)
     except (NotFinite, ValueError, TypeError, IndexError, AttributeError):
         return fresh.image
+    if not _alike(image, fresh.image):
+        return fresh.image
     close = abs(kept.value - fresh.value) <= 1e-6 * max(abs(fresh.value), run.scale) + run.certifier.rounding(fresh)
     return image if close else fresh.image
+
+
+def _alike(image: Any, fresh: Any) -> bool:
+    """Whether an array has the shape and type that it should; one that has not may still give some value."""
+    image, fresh = (getattr(each, "inside", each) for each in (image, fresh))
+    if not isinstance(fresh, np.ndarray):
+        return True
+    return isinstance(image, np.ndarray) and (image.shape, image.dtype) == (fresh.shape, fresh.dtype)
 
 
 @contextmanager
@@ -123,9 +136,11 @@ def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "") -> At
     fits = fits and weights.dtype.kind == "f" and bool(np.isfinite(columns).all() and (weights >= 0).all())
     if not fits or index.min() < 0 or index.max() >= columns.shape[1] or not 0.5 < weights.sum() < 2.0:
         raise ValueError("solve: start is a damaged result, its atoms are none; pass its factors (start=result.X).")
-    sizes = np.linalg.norm(columns[:, index], axis=0)
+    sizes, close = np.linalg.norm(columns[:, index], axis=0), EPS * (dimension + index.size + 16)
     if np.abs(sizes - 1.0).max() > 1e-6 or abs(weights.sum() - 1.0) > 1e-6:
         raise ValueError("solve: start is a damaged result, its atoms are not unit; pass its factors (start=result.X).")
+    if np.abs(sizes - 1.0).max() > close or abs(weights.sum() - 1.0) > close:  # damaged, but hardly: made unit again
+        return Atoms.of(columns[:, index], weights)
     return Atoms(Buffer(columns), index, weights)
 
 

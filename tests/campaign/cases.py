@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import spectraplex as sx
-from spectraplex.domains.sets import size_of
+from spectraplex.domains.sets import LEAST, size_of
+from spectraplex.penalized import LEAST_PRICE
 
 from .exact import KINDS, Logistic, Separable, turned
 
@@ -110,6 +111,16 @@ def problem_of(kind: str, objective: Any, size: float, told: dict[str, float]) -
     return sx.Problem(objective, domain(shape[0], size))
 
 
+def refused_size(kind: str, objective: Any, size: float, told: dict[str, float]) -> None:
+    """What is too small for floating point gets a sentence that says so."""
+    try:
+        problem_of(kind, objective, size, told)
+    except ValueError as words:
+        assert "too small for floating point" in str(words) and str(words).endswith("."), words
+    else:
+        raise AssertionError(f"{kind} {size!r} was not refused")
+
+
 def case_of(rng: Rng, exact: Separable | Logistic, objective: Any, size: float, words: str) -> Case:
     kind, told = exact.kind, {}
     if isinstance(exact, Separable) and kind == "spectrahedron" and len(exact.targets) < objective.shape[0]:
@@ -118,6 +129,10 @@ def case_of(rng: Rng, exact: Separable | Logistic, objective: Any, size: float, 
         # it does not know how small it can get, but no solution is larger than A
         whole = min(float(sum(map(abs, exact.targets), Fraction(0))), 1e150)
         told = {"bound": max(pick(rng, 1.001, 10.0) * whole, 1e-300)}
+    least = LEAST_PRICE if kind in ("penalty", "trace penalty") else LEAST
+    if size < least:
+        refused_size(kind, objective, size, told)
+        size = least
     problem = problem_of(kind, objective, size, told)
     optimum = exact.optimum(size)
     return Case(problem, optimum, exact.terms(size), f"{words}, {kind} {size!r}", exact, exact.error(optimum))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.domains.sets import size_of
+from spectraplex.domains.sets import LEAST, size_of
+from spectraplex.penalized import LEAST_PRICE
 
 from .cases import Case, pick
 from .forge import sentence
@@ -65,10 +66,12 @@ def walked(report: Any, rng: np.random.Generator, case: Case, share: Any) -> Non
     from .attack import bracket, holds
 
     problem = case.problem
-    own = problem.lam if isinstance(problem, sx.Penalized) else size_of(problem.domain)
-    ends = np.clip([own, own * rng.uniform(0.2, 0.9)], 1e-307, 1e150)
+    own, least = size_of(problem.domain), LEAST
+    if isinstance(problem, sx.Penalized):
+        own, least = problem.lam, LEAST_PRICE
+    ends = np.clip([own, own * rng.uniform(0.2, 0.9)], least, 1e150)
     gap = pick(rng, None, 0.3, 0.05)
-    radii: Any = pick(rng, ends, np.geomspace(ends.min(), ends.max(), 4), "auto")
+    radii: Any = pick(rng, ends, np.clip(np.geomspace(ends.min(), ends.max(), 4), ends.min(), ends.max()), "auto")
     method = pick(rng, "hybrid", "apgd", "cg")
     stop = sx.Stop(relative_gap=1e-3 if gap is None else None, max_steps=int(rng.integers(3, 15)))
     report.words += f", path with {method}, gap {gap}, {'auto' if isinstance(radii, str) else 'given'} radii"

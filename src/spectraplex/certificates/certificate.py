@@ -69,7 +69,11 @@ class Certificate:
 
     def __post_init__(self) -> None:
         for name in _NUMBERS:
-            object.__setattr__(self, name, float(getattr(self, name)))
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, float(value))
+            except (TypeError, ValueError, OverflowError):
+                raise TypeError(f"Certificate: {name} must be a number, got {value!r}.") from None
         if not self.seal:
             object.__setattr__(self, "seal", self._sum())
 

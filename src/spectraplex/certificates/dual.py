@@ -91,8 +91,8 @@ def dual_value(problem: Problem, candidate: Candidate, top: float) -> tuple[floa
     conjugate, value, pairing = _dual_facts(problem, candidate)
     least, penalty = least_value(problem, conjugate), problem.lifted.penalty
     price = 0.0 if penalty else top
-    # just below the largest scale, so that rounding does not lead beyond it
-    most = (1.0 - 8 * EPS) * problem.lifted.allowance / top if penalty and top > 0.0 else math.inf
+    # just below the largest scale, so that rounding does not lead beyond it; plain floats go to infinity in silence
+    most = (1.0 - 8 * EPS) * float(problem.lifted.allowance) / float(top) if penalty and top > 0.0 else math.inf
     if conjugate is None:
         c = min(1.0, most)
         if candidate.image is None or (penalty and least == -math.inf):

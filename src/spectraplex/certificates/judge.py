@@ -83,7 +83,7 @@ def _a_chance(owner: str, failure: Any) -> None:
 
 def _look(owner: str, problem: Problem, X: Any) -> Judged:
     try:
-        return look(problem, X)
+        return look(problem, X, owner)
     except NotFinite:
         raise ValueError(
             f"{owner}: the objective is NaN or infinite at X; choose another X, or run spectraplex.check on it."

@@ -6,6 +6,7 @@ so that they see the same up to the rounding that is stated.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -41,9 +42,12 @@ class Judged:
     candidate: Candidate
 
 
-def look(problem: Problem, X: Any) -> Judged:
-    """Judge factors, (vectors, weights), (U, s, V), a dense matrix, a ``Result`` or a saved one's folder."""
-    factors, outside, mark = _inside(problem, X)
+def look(problem: Problem, X: Any, owner: str = "certify") -> Judged:
+    """Judge factors, (vectors, weights), (U, s, V), a dense matrix, a ``Result`` or a saved one's folder.
+
+    ``owner`` is who asks, and who speaks when X is refused.
+    """
+    factors, outside, mark = _inside(owner, problem, X)
     return judged(problem, factors, outside, mark)
 
 
@@ -61,10 +65,9 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
     value = float(loss) + price
     if not np.isfinite(value):
         raise NotFinite(f"the objective is {value}")
-    size = float(np.abs(s).sum())
-    rounding = (
-        of_value(objective, float(loss), slope, size, s.size) + EPS * (s.size + 8) * abs(price) + EPS * abs(value)
-    )
+    size = float((np.abs(s) * np.linalg.norm(U, axis=0) * np.linalg.norm(V, axis=0)).sum())
+    terms = s.size + _beyond(problem, size)
+    rounding = of_value(objective, float(loss), slope, size, terms) + EPS * (s.size + 8) * abs(price) + EPS * abs(value)
     candidate = Candidate(value, slope, lifted.whole(image), factors)
     return Judged(value, rounding, outside, mark or factors_fingerprint(factors), factors, candidate)
 
@@ -72,7 +75,7 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
 # ------------------------------------------------------------------------------------------------- candidates
 
 
-def _inside(problem: Problem, X: Any) -> tuple[Factors, float, str]:
+def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
     """Feasible factors, how far outside X was, and its fingerprint.
 
     Refuses what is not slightly outside; with a penalty nothing is.
@@ -83,13 +86,13 @@ def _inside(problem: Problem, X: Any) -> tuple[Factors, float, str]:
         X = X.X
     hermitian = problem.domain.hermitian
     if hasattr(X, "toarray"):
-        raise TypeError("certify: X is a sparse matrix; pass X.toarray(), or its factors.")
+        raise TypeError(f"{owner}: X is a sparse matrix; pass X.toarray(), or its factors.")
     X = np.asarray(X) if isinstance(X, list | np.matrix) else X
     if isinstance(X, np.ndarray):
         mark = fingerprint(X)
-        X = _of_dense(problem, X)
+        X = _of_dense(owner, problem, X)
     else:
-        X = as_factors(X, "certify: X")
+        X = as_factors(X, f"{owner}: X")
         mark = factors_fingerprint(X)
     U, s, V = (np.asarray(part) for part in X.triple())
     m, n = problem.domain.shape
@@ -101,46 +104,46 @@ def _inside(problem: Problem, X: Any) -> tuple[Factors, float, str]:
         or V.shape[1] != s.size
     ):
         raise ValueError(
-            f"certify: X has factors of shapes {U.shape}, {s.shape}, {V.shape}; the problem is about {m}×{n}."
+            f"{owner}: X has factors of shapes {U.shape}, {s.shape}, {V.shape}; the problem is about {m}×{n}."
         )
     if not all(np.isfinite(part).all() for part in (U, s, V)):
-        raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
+        raise ValueError(f"{owner}: X contains NaN or infinity; there is nothing to certify.")
     if s.dtype.kind == "c":
-        raise TypeError("certify: X has complex weights; they are real.")
+        raise TypeError(f"{owner}: X has complex weights; they are real.")
     if problem.dtype == "float64" and np.result_type(U, V).kind == "c":
-        raise TypeError("certify: X is complex, but the problem is real.")
+        raise TypeError(f"{owner}: X is complex, but the problem is real.")
     if hermitian and not isinstance(X, Symmetric):
         raise ValueError(
-            "certify: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
+            f"{owner}: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
         )
-    inside, outside = _scaled_in_symmetric(problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
+    inside, outside = _scaled_in_symmetric(owner, problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
     if not outside <= max(_SLIGHTLY * scale_of(problem, inside), 2.0**-1074):
         raise ValueError(
-            f"certify: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
+            f"{owner}: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
             "project it first."
         )
     return inside, outside, mark
 
 
-def _of_dense(problem: Problem, X: Array) -> Factors:
+def _of_dense(owner: str, problem: Problem, X: Array) -> Factors:
     if X.shape != tuple(problem.domain.shape) or X.dtype.kind not in "buifc":
         raise ValueError(
-            f"certify: X is an array of shape {X.shape} and type {X.dtype}, not {problem.domain.shape} numbers."
+            f"{owner}: X is an array of shape {X.shape} and type {X.dtype}, not {problem.domain.shape} numbers."
         )
     if not np.isfinite(X).all():
-        raise ValueError("certify: X contains NaN or infinity; there is nothing to certify.")
+        raise ValueError(f"{owner}: X contains NaN or infinity; there is nothing to certify.")
     X = X.astype(np.complex128 if X.dtype.kind == "c" else np.float64)
     if not problem.domain.hermitian:
         U, s, Vh = np.linalg.svd(X, full_matrices=False)
         return Rectangular(U, s, dagger(Vh))
     skew = float(np.max(np.abs(X - dagger(X)), initial=0.0))
     if skew > max(_SLIGHTLY * size_of(problem.domain), 2.0**-1074):
-        raise ValueError(f"certify: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
+        raise ValueError(f"{owner}: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
     values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
     return Symmetric(vectors, values)
 
 
-def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors, float]:
+def _scaled_in_symmetric(owner: str, problem: Problem, U: Array, s: Array) -> tuple[Factors, float]:
     """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
     domain: Any = problem.domain
     penalty, exact = problem.lifted.penalty, isinstance(domain, Spectrahedron)
@@ -152,7 +155,7 @@ def _scaled_in_symmetric(problem: Problem, U: Array, s: Array) -> tuple[Factors,
         if penalty or (total <= domain.trace * (1 + _close(s.size)) and not exact):
             return factors, 0.0
         if total == 0:
-            raise ValueError(f"certify: X is zero, but {domain} asks for a trace of {domain.trace:g}.")
+            raise ValueError(f"{owner}: X is zero, but {domain} asks for a trace of {domain.trace:g}.")
         scale = domain.trace / total
         if abs(scale - 1.0) <= _close(s.size):
             return factors, 0.0
@@ -176,6 +179,15 @@ def scale_of(problem: Problem, factors: Factors) -> float:
 def _close(terms: int) -> float:
     """A sum of so many weights, and the norms of their unit vectors, are known to this share: no scaling below it."""
     return EPS * (terms + 16)
+
+
+def _beyond(problem: Problem, size: float) -> int:
+    """By how many roundings X lies outside; it is not scaled for so few, but its value may be less than feasible."""
+    if problem.lifted.penalty:
+        return 0
+    off = size / size_of(problem.domain) - 1.0
+    off = abs(off) if isinstance(problem.domain, Spectrahedron) else max(off, 0.0)
+    return math.ceil(min(off, 1e-6) / EPS)
 
 
 def _unit(U: Array) -> Array:

@@ -26,6 +26,9 @@ from ..places.numpy import Array, dagger, random_unit
 from .lift import LiftedObjective
 from .spectra import capped, simplex
 
+#: The least radius or trace: weights down to the last bit of it are still normal numbers.
+LEAST = 1e-290
+
 
 @dataclass(frozen=True)
 class Spectrahedron:
@@ -306,4 +309,14 @@ def _size(owner: str, name: str, value: Any) -> float:
         raise TypeError(f"{owner}: {name} must be a number, got {value!r}.") from None
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{owner}: {name} must be positive and finite, got {value!r}.")
+    return not_tiny(owner, name, number, LEAST)
+
+
+def not_tiny(owner: str, name: str, number: float, least: float) -> float:
+    """Refuse what would leave too few digits for its parts."""
+    if number < least:
+        raise ValueError(
+            f"{owner}: {name} {number!r} is too small for floating point (less than {least:.3g}); multiply data and "
+            f"{name} by the same large number, and divide X by it."
+        )
     return number

@@ -9,6 +9,7 @@ unit steps are nearly always accepted, so a step costs one measurement and one g
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -152,11 +153,11 @@ def _search(
     """Value, image, slope, ‖ahead‖² and the share of d taken: all of it unless f would not fall enough."""
     lifted, share = problem.lifted, 1.0
     for _ in range(_TRIALS):
-        image = lifted.measure(ahead, ones / norm, ahead)
-        try:
-            reached, slope = lifted.evaluate(image)
-        except NotFinite:  # beyond the edge of where f is defined: come back
-            reached, slope = np.inf, None
+        reached, slope, image = np.inf, None, None
+        if 0.0 < norm < np.inf:  # else it went beyond the range of floating point: come back
+            image = lifted.measure(ahead, ones / norm, ahead)
+            with suppress(NotFinite):  # beyond the edge of where f is defined: come back
+                reached, slope = lifted.evaluate(image)
         if reached <= value + 1e-4 * fall:
             return float(reached), image, slope, norm, share
         excess = reached - value - fall

@@ -107,7 +107,7 @@ def cover(between: Between, promise: Promise, late: Callable[[], bool] = lambda:
         if _proven(left, right, promise):
             nodes.append(right)
             continue
-        size = math.sqrt(left.size * right.size)
+        size = math.sqrt(left.size) * math.sqrt(right.size)
         middle = Node.at(between, size)
         share = middle.gap / promise.allowed(middle.value)
         worst = max(worst, share)

@@ -16,11 +16,11 @@ import numpy as np
 from ..certificates.certificate import Certificate
 from ..certificates.dual import contradicts
 from ..checks import number, numbers
-from ..domains.sets import NuclearBall, TraceBall
+from ..domains.sets import LEAST, NuclearBall, TraceBall, not_tiny
 from ..eigen.leading import leading
 from ..fingerprint import stream
 from ..matrices.factors import Factors
-from ..penalized import Penalized, largest, rounded_up, unit_ball, zero_image
+from ..penalized import LEAST_PRICE, Penalized, largest, rounded_up, unit_ball, zero_image
 from ..places.numpy import Array
 from ..problem import Problem
 from ..result import Result
@@ -180,7 +180,7 @@ class _Walk:
             where = f"{self.family.name} {a.size:.6g}"
             self.ended = f"Stopped at {where}: no solution near it keeps the promise, which is too fine"
             return 1, 1.0
-        middle = self.solve(math.sqrt(a.size * b.size), a)
+        middle = self.solve(math.sqrt(a.size) * math.sqrt(b.size), a)
         if middle is None:
             return 1, 1.0
         left, _ = self.fill(a, middle, promise)
@@ -308,8 +308,8 @@ def _auto(problem: Problem, count: int) -> Array:
         pull = lifted.pull(objective.evaluate(zero)[1])
         vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vectors
         alone = objective.along(zero, lifted.measure(vector[:, :1], np.ones(1), vector[:, :1])).minimize(end)
-        start = min(float(alone), 0.5 * end) or 0.5 * end or end
-    return np.geomspace(start, end, count) if count > 1 else np.array([end])
+        start = min(max(min(float(alone), 0.5 * end) or 0.5 * end, LEAST), end)
+    return np.clip(np.geomspace(start, end, count), min(start, end), max(start, end)) if count > 1 else np.array([end])
 
 
 def _sorted(sizes: Array, penalized: bool) -> Array:
@@ -320,4 +320,5 @@ def _sorted(sizes: Array, penalized: bool) -> Array:
         place = int(np.argmin(sizes.real > 0)) if sizes.dtype.kind != "c" else 0
         raise ValueError(f"path: radii[{place}] is {sizes[place]}; a radius (or λ) is positive.")
     found = np.unique(sizes)
+    not_tiny("path", "λ" if penalized else "the radius", float(found[0]), LEAST_PRICE if penalized else LEAST)
     return found[::-1] if penalized else found
