@@ -139,3 +139,35 @@ def test_the_value_of_a_penalised_answer_is_not_below_the_optimum():
 def test_printed_shares_stay_short():
     for value, low in ((4.7e-313, -1.07e-12), (2e-201, -5.5e-15), (5e-324, -1e300), (0.0, -1.0), (1e-300, -1.0)):
         assert len(str(sx.Certificate("proven", 0.0, value, low, 0.0))) < 160
+
+
+@pytest.mark.parametrize("m", [2, 50, 1000])
+def test_columns_that_are_not_quite_unit_gain_nothing(m):
+    """½(X₁₁ − b)² with b out of reach: a column too long by some m·EPS must not look better than the optimum."""
+    e, low, lam = np.zeros((m, 1)), 1.001, 0.25
+    e[0] = 1 + 0.99 * 2.0**-52 * (m + 16)
+    f = sx.Completion([0], [0], [low], (m, m))
+    best = (Fraction(low) - 1) ** 2 / 2
+    cases = [
+        (sx.Problem(f, sx.Spectrahedron(m)), (e, np.ones(1)), best),
+        (sx.Problem(f, sx.TraceBall(m, 1.0)), (e, np.ones(1)), best),
+        (sx.Problem(f, sx.NuclearBall((m, m), 1.0)), (e, np.ones(1), e), best),
+        (
+            sx.Penalized(f, lam),
+            (e, np.array([low - lam]), e),
+            Fraction(lam) * Fraction(low) - Fraction(lam) ** 2 / 2,
+        ),
+    ]
+    for problem, X, optimum in cases:
+        found = sx.certify(problem, X, products=12)
+        assert Fraction(found.lower_bound) <= optimum <= Fraction(found.value) + Fraction(found.rounding)
+        assert sx.verify(found, problem, X)
+
+
+@pytest.mark.parametrize(("a", "lam"), [(3.7213122053209635, 1e-17), (1.1, 1e-20)])
+def test_a_run_that_only_moves_within_rounding_ends(a, lam):
+    """The optimal slope, −λ, is far below the last place of X: no X shows it, and steps go on in last places."""
+    problem = sx.Penalized(sx.Distance([[a]]), lam)
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-3, max_steps=1000))
+    assert result.status in (sx.Status.STALLED, sx.Status.FLOOR, sx.Status.GAP)
+    assert sx.verify(result.certificate, problem, result)
