@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from .arrays import EPS, Array, dagger
-from .certificate import Candidate
+from .certificate import Candidate, met
 from .domains import Spectrahedron, capped, size_of
 from .factors import Factors, Rectangular, Symmetric, as_factors
 from .fingerprint import factors_fingerprint, fingerprint
 from .linesearch import NotFinite
 from .problem import Problem
 from .result import Result, load
-from .rounding import norm, of_value
+from .rounding import norm, of_image, of_value
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
 _LOOSE = 24  # in units of EPS: how far X may lie outside, beside its number of terms, and count as inside
@@ -68,6 +68,9 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
         + EPS * abs(value)
     )
     candidate = Candidate(value, slope, lifted.whole(image), factors)
+    if not hasattr(objective, "rounding") and getattr(objective, "bend", None) is None:
+        blur = of_image(objective, size, s.size + _LOOSE)
+        rounding += 0.5 * met(problem, candidate, blur) * blur * blur
     return Judged(value, rounding, outside, mark or factors_fingerprint(factors), factors, candidate)
 
 

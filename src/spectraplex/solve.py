@@ -159,7 +159,7 @@ class Run:
         if status in (Status.GAP, Status.FLOOR):
             self.products += self.certifier.settle(judged, most, self.stop.wanted(judged.value))
         else:
-            self.products += self.certifier.certify(judged.candidate, most)
+            self.products += self.certifier.conclude(judged, most)
         last, bound = self.trace[-1], self.certifier.bound
         self.trace.replace_last(replace(last, gap=max(last.value - bound, 0.0), lower_bound=bound))
         if self.certifier.contradicted:
