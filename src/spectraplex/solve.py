@@ -31,6 +31,7 @@ Observer = Callable[[Record, Point], Any]
 _AFRESH = 50  # steps between two fresh measurements of the image: the recurrence drifts
 _LIMITS = (Status.STALLED, Status.STEP_LIMIT, Status.TIME_LIMIT, Status.PRODUCT_LIMIT)
 _PATIENCE = 20  # steps without any progress before a run counts as stalled
+_STILL = 200  # steps that move, but neither value nor bound beyond rounding, before it does, too
 
 
 def solve(
@@ -114,6 +115,7 @@ class Run:
         self.best: Point | None = None
         self.memory: Any = None
         self.steps_here = self.idle = 0
+        self.still, self.highest, self.shown = 0, -math.inf, math.inf  # steps since the best, their values, its gap
         self.clock = 0.0
         self.scale = 0.0
         self.seen: tuple[Point, Judged] | None = None  # the best point, as the user gets it
@@ -158,7 +160,7 @@ class Run:
         if status in (Status.GAP, Status.FLOOR):
             self.products += self.certifier.settle(judged, most, self.stop.wanted(judged.value))
         else:
-            self.products += self.certifier.certify(judged.candidate, most)
+            self.products += self.certifier.conclude(judged, most)
         last, bound = self.trace[-1], self.certifier.bound
         self.trace.replace_last(replace(last, gap=max(last.value - bound, 0.0), lower_bound=bound))
         if self.certifier.contradicted:
@@ -227,7 +229,9 @@ class Run:
             if off > 1e-7 * max(self.scale, abs(point.value)) and off > 100 * self.certifier.rounding(fresh):
                 return Status.INCONSISTENT
             point = fresh
-        self.idle = 0 if point.value < self.best.value or step.size > 0 else self.idle + 1
+        better = point.value < self.best.value
+        self.idle = 0 if better or step.size > 0 else self.idle + 1
+        self.still, self.highest = (0, -math.inf) if better else (self.still + 1, max(self.highest, point.value))
         self.memory = memory  # beside its point, whenever Ctrl-C comes
         self._take(point, step, counts=True)
         return None
@@ -294,7 +298,7 @@ class Run:
             verdict = verdict if self.certifier.certificate(judged, wanted).gap <= wanted else None
         if verdict is not None:
             return verdict
-        if self.idle >= max(_PATIENCE, len(self.point.atoms)):
+        if self.idle >= max(_PATIENCE, len(self.point.atoms)) or self._stands_still():
             return Status.STALLED
         verdict = self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
         if verdict is None:
@@ -302,6 +306,19 @@ class Run:
             if any(_says_stop(keep(self._so_far)) for keep in keepers):
                 return Status.OBSERVER
         return verdict
+
+    def _stands_still(self) -> bool:
+        """Whether the run only moves within rounding: many steps, no better value, no better bound."""
+        assert self.best is not None
+        gap = self.best.value - self.certifier.bound
+        if gap < 0.99 * self.shown:
+            self.still, self.highest, self.shown = 0, -math.inf, gap
+        if self.still < _STILL:
+            return False
+        if self.highest - self.best.value <= self.certifier.rounding(self.best):
+            return True
+        self.still, self.highest = 0, -math.inf
+        return False
 
     def _so_far(self) -> Result:
         """As if Ctrl-C had come now; its trace is not the one that grows on."""

@@ -26,7 +26,9 @@ _NUMBERS = ("failure", "value", "lower_bound", "feasibility", "rounding")
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A dual point that is not the slope of X: ``kind`` "slope" (a slope itself) or "image" (whose slope it is)."""
+    """A dual point that is not the slope of X: ``kind`` "slope" (a slope itself), or what it is the slope of: "image"
+    (for losses with a conjugate) or "factors" of another feasible matrix.
+    """
 
     kind: str
     arrays: dict[str, Array]

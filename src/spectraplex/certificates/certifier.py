@@ -14,7 +14,7 @@ from ..problem import Point, Problem
 from ..rounding import of_value
 from .certificate import Evidence
 from .dual import Candidate, Certificate, LowerBound, contradicts, extent, lower_bound, shown
-from .evidence import evidence_of, from_evidence, nearby, slope_mark
+from .evidence import from_evidence, kept, nearby, slope_mark
 from .judged import Judged
 
 _GUESS = 150.0  # products of a first certification, before one was seen
@@ -116,46 +116,68 @@ class Certifier:
         return contradicts(self.problem, self.bound, own.value, self._rounding(own))
 
     def settle(self, judged: Judged, most: float, wanted: float) -> float:
-        """Where the slope of X cannot be compared with that of the bound, look for a bound from it; returns products.
+        """Where X cannot show the bound nearly as well as it was found, look for one from its slope; returns products.
 
-        It replaces the one there is if that could not be kept as evidence.
+        It replaces the one there is if that could not be kept as evidence, or is hardly better.
         """
         before = self.found
-        if before is None or nearby(self.problem, before, judged.candidate, judged.value) is not None:
+        if before is None:
             return 0.0
-        self.found = None
-        spent = self.certify(judged.candidate, most, wanted if wanted > -math.inf else judged.value - before.value)
-        if self.contradicted or (self.found is None and evidence_of(self.problem, before.candidate) is None):
-            return spent
         gap = judged.value - before.value
-        if judged.value - self.bound > max((1 + _NEARLY) * gap, wanted):
-            self.found = self.found if evidence_of(self.problem, before.candidate) is None else before
+        limit = max((1 + _NEARLY) * gap, wanted)
+        if nearby(self.problem, before, judged.candidate, judged.value) is not None:
+            shown = self._shown(judged, wanted)
+            if shown is not None and judged.value - shown[0].value <= limit:
+                return 0.0
+        return self.conclude(judged, most, wanted if wanted > -math.inf else gap, limit)
+
+    def conclude(self, judged: Judged, most: float, wanted: float = math.nan, enough: float = -math.inf) -> float:
+        """Look for a bound from the slope of X, and return the products it took.
+
+        The bound there was stays only if it is better, can be shown, and the gap of the new one is not ``enough``.
+        """
+        before = self.found
+        known = None if before is None else self._shown(judged, wanted)
+        self.found = None
+        spent = self.certify(judged.candidate, most, wanted)
+        if self.contradicted or before is None or known is None:
+            return spent
+        if known[0].value > self.bound and not judged.value - self.bound <= enough:
+            self.found = before
+            self.confront(judged.candidate)
         return spent
 
-    def certificate(self, judged: Judged, wanted: float = -math.inf) -> Certificate:
-        """Of the matrix that is returned. No product is spent.
+    def _shown(self, judged: Judged, wanted: float) -> tuple[LowerBound, Evidence | None] | None:
+        """The best bound as it can be shown to others: by the slope of X alone, or with evidence. No product is spent.
 
         The slope of X itself is where the bound should come from: then X proves it alone. If an earlier dual point
         shows clearly more, or the gap that was wanted where X does not, it is kept as evidence.
         """
-        found, dual, evidence = self.found, "slope", None
-        if found is not None:
-            gap = judged.value - found.value
-            own = nearby(self.problem, found, judged.candidate, judged.value)
-            enough = own is not None and judged.value - own.value <= max((1 + _NEARLY) * gap, wanted)
-            if own is not None and enough and not judged.value - own.value > wanted >= gap:
-                found = own
-            elif found.candidate.slope is not judged.candidate.slope:
-                evidence = evidence_of(self.problem, found.candidate)
-                if evidence is not None:
-                    dual = evidence.mark
+        found = self.found
+        if found is None:
+            return None
+        if found.candidate.slope is judged.candidate.slope:
+            return found, None
+        gap = judged.value - found.value
+        own = nearby(self.problem, found, judged.candidate, judged.value)
+        enough = own is not None and judged.value - own.value <= max((1 + _NEARLY) * gap, wanted)
+        if own is not None and enough and not judged.value - own.value > wanted >= gap:
+            return own, None
+        held = kept(self.problem, found, judged.value)
+        if own is not None and (held is None or own.value >= held[0].value):
+            return own, None
+        return held
+
+    def certificate(self, judged: Judged, wanted: float = -math.inf) -> Certificate:
+        """Of the matrix that is returned. A bound that could not be shown to others is not claimed."""
+        found, evidence = self._shown(judged, wanted) or (None, None)
         return Certificate(
             kind="none" if found is None else found.kind,
             failure=0.0 if found is not None and found.kind == "proven" else self.failure,
             value=judged.value,
             lower_bound=-math.inf if found is None else found.value,
             feasibility=judged.outside,
-            dual=dual,
+            dual="slope" if evidence is None else evidence.mark,
             data=data_fingerprint(self.problem),
             factors=judged.mark,
             rounding=judged.rounding,
@@ -178,9 +200,9 @@ class Certifier:
         }
         if self.found is not None:
             flat |= {"top": self.found.top, "spread": self.found.spread, "lost": self.found.blur}
-            evidence = evidence_of(self.problem, self.found.candidate)
-            if evidence is not None:
-                flat |= {f"dual.{evidence.kind}.{name}": array for name, array in evidence.arrays.items()}
+            held = kept(self.problem, self.found, self.found.candidate.value)
+            if held is not None:
+                flat |= {f"dual.{held[1].kind}.{name}": array for name, array in held[1].arrays.items()}
         if isinstance(self.average, np.ndarray):
             flat["average"] = self.average
         return flat

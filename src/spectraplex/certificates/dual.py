@@ -217,7 +217,7 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
         return 0.0
     size, terms = extent(problem, candidate)
     if bend is None:
-        bend = _met(problem, candidate, of_image(problem.objective, size, terms))
+        bend = met(problem, candidate, of_image(problem.objective, size, terms))
     reach, conjugate = getattr(problem.objective, "reach", 1.0), _dual_facts(problem, candidate)[0]
     radius = size if problem.lifted.penalty else size_of(problem.domain)
     weight = reach * (radius + size)
@@ -230,19 +230,30 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     return c * off * weight
 
 
-def _met(problem: Problem, candidate: Candidate, blur: float) -> float:
-    """A curvature where none is known: eight times what a slope moves when its image does by what rounding can."""
+def met(problem: Problem, candidate: Candidate, blur: float) -> float:
+    """A curvature where none is known: eight times what a slope moves when its image does.
+
+    Along a random direction, and along the one in which that moved the slope: most of the curvature is there. The image
+    is moved by a thousand times what rounding moves it, lest the slope's own rounding be taken for curvature.
+    """
     image = None if candidate.image is None else problem.lifted.seen(candidate.image)
-    if not (isinstance(image, np.ndarray) and isinstance(candidate.slope, np.ndarray)) or not blur > 0.0:
+    if not (isinstance(image, np.ndarray) and isinstance(candidate.slope, np.ndarray)) or not 0.0 < blur < math.inf:
         return 0.0
     way: Any = np.random.default_rng(0).standard_normal(image.shape)
-    if problem.domain.hermitian:
+    if problem.domain.hermitian and way.ndim == 2:
         way = way + way.T
-    try:
-        _, slope = problem.objective.evaluate(image + (blur / norm(way)) * way)
-    except NotFinite:
-        return 0.0
-    return 8.0 * norm(slope - candidate.slope) / blur if np.isfinite(slope).all() else 0.0
+    most, far = 0.0, 1024.0 * blur
+    for _ in range(2):
+        try:
+            _, slope = problem.objective.evaluate(image + (far / norm(way)) * way)
+        except NotFinite:
+            break
+        moved = slope - candidate.slope
+        most = max(most, norm(moved) / far) if np.isfinite(moved).all() else most
+        way = moved
+        if way.shape != image.shape or not 0.0 < norm(way) < math.inf:
+            break
+    return 8.0 * most
 
 
 def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:

@@ -1,7 +1,8 @@
 """Dual points that are kept: as evidence beside a certificate, in the state of a run, and compared with X's own slope.
 
-A slope is kept as it is where the loss has a conjugate, because any slope is then a dual point. Otherwise the image is
-kept, since convexity gives a bound from the value and slope at any image.
+A slope is kept as it is where the loss has a conjugate, because any slope is then a dual point. Otherwise convexity
+gives a bound from the value and slope at a feasible matrix, and its factors are kept: an image alone might belong to
+none, and a function need not be convex outside its domain.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..fingerprint import fingerprint
+from ..losses.curves import NotFinite
+from ..matrices.atoms import Atoms
 from ..objectives.distance import Factored
 from ..problem import Problem
 from ..rounding import norm
 from .certificate import Evidence
 from .dual import Candidate, LowerBound, believed, claim
+from .judged import look
 
 
 def slope_mark(problem: Problem, slope: Any) -> str:
@@ -30,8 +34,10 @@ def slope_mark(problem: Problem, slope: Any) -> str:
 
 
 def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
-    """What must be kept so that somebody else can build the same bound; None where it cannot be kept."""
-    if isinstance(candidate.slope, np.ndarray) and believed(problem, candidate):
+    """A dual point of a loss with a conjugate, kept for somebody else; None where there is none or it is no array."""
+    if not believed(problem, candidate):
+        return None
+    if isinstance(candidate.slope, np.ndarray):
         return Evidence("slope", {"y": candidate.slope})
     image = candidate.slope if candidate.image is None else problem.lifted.seen(candidate.image)
     if isinstance(image, np.ndarray):
@@ -39,6 +45,24 @@ def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
     if isinstance(image, Factored):
         return Evidence("image", {"U": image.U, "s": image.s, "V": image.V})
     return None
+
+
+def kept(problem: Problem, found: LowerBound, value: float) -> tuple[LowerBound, Evidence] | None:
+    """A bound with what it takes for somebody else to build it again; None where that cannot be kept."""
+    evidence, held = evidence_of(problem, found.candidate), found.candidate.of_what
+    if evidence is not None:
+        return found, evidence
+    if held is None:
+        return None
+    factors = problem.domain.lower(held) if isinstance(held, Atoms) else held
+    try:
+        own = look(problem, factors).candidate
+    except NotFinite:
+        return None
+    bound = nearby(problem, found, own, value)
+    U, s, V = factors.triple()
+    arrays = {"U": U, "s": s} if problem.domain.hermitian else {"U": U, "s": s, "V": V}
+    return None if bound is None else (bound, Evidence("factors", arrays))
 
 
 def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Candidate | None:
@@ -49,9 +73,18 @@ def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Cand
     if evidence.kind == "slope" and set(arrays) == {"y"} and _alike(arrays["y"], like.slope):
         found = Candidate(like.value, arrays["y"], None)
         return found if believed(problem, like) else None
-    if evidence.kind != "image" or like.image is None:
+    if evidence.kind == "factors" and set(arrays) == ({"U", "s"} if problem.domain.hermitian else {"U", "s", "V"}):
+        try:
+            return look(problem, tuple(arrays[name] for name in sorted(arrays, key="UsV".index))).candidate
+        except (NotFinite, ValueError, TypeError):
+            return None
+    if evidence.kind != "image" or like.image is None or not believed(problem, like):
         return None
-    image = problem.lifted.seen(like.image)
+    at = _at_image(problem, arrays, problem.lifted.seen(like.image))
+    return at if at is not None and believed(problem, at) else None
+
+
+def _at_image(problem: Problem, arrays: dict[str, Any], image: Any) -> Candidate | None:
     if set(arrays) == {"z"} and _alike(arrays["z"], image):
         return Candidate.at(problem, arrays["z"])
     if set(arrays) == {"U", "s", "V"} and isinstance(image, Factored):

@@ -21,10 +21,11 @@ from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors
 from ..places.numpy import EPS, Array, dagger
 from ..problem import Problem
 from ..result import Result, load
-from ..rounding import norm, of_value
-from .dual import Candidate
+from ..rounding import norm, of_image, of_value
+from .dual import Candidate, met
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
+_LOOSE = 24  # in units of EPS: how far X may lie outside, beside its number of terms, and count as inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +66,17 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
     value = float(loss) + price
     if not np.isfinite(value):
         raise NotFinite(f"the objective is {value}")
-    size = float((np.abs(s) * np.linalg.norm(U, axis=0) * np.linalg.norm(V, axis=0)).sum())
-    terms = s.size + _beyond(problem, size)
-    rounding = of_value(objective, float(loss), slope, size, terms) + EPS * (s.size + 8) * abs(price) + EPS * abs(value)
+    size = float((np.abs(s) * _lengths(U) * _lengths(V)).sum())
+    terms = s.size + _LOOSE + _beyond(problem, size)
+    rounding = (
+        of_value(objective, float(loss), slope, size, terms)
+        + EPS * (s.size + 8 + _LOOSE) * abs(price)
+        + EPS * abs(value)
+    )
     candidate = Candidate(value, slope, lifted.whole(image), factors)
+    if not hasattr(objective, "rounding") and getattr(objective, "bend", None) is None:
+        blur = of_image(objective, size, terms)
+        rounding += 0.5 * met(problem, candidate, blur) * blur * blur
     return Judged(value, rounding, outside, mark or factors_fingerprint(factors), factors, candidate)
 
 
@@ -147,10 +155,10 @@ def _scaled_in_symmetric(owner: str, problem: Problem, U: Array, s: Array) -> tu
     """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
     domain: Any = problem.domain
     penalty, exact = problem.lifted.penalty, isinstance(domain, Spectrahedron)
-    norms = np.linalg.norm(U, axis=0)
+    norms = _lengths(U)
     if not s.size or s.min() >= 0:
         kept = (norms > 0) & (s > 0)
-        factors = Symmetric(_unit(U[:, kept]), (s * norms**2)[kept])
+        factors = Symmetric(U[:, kept] / norms[kept], (s * norms**2)[kept])
         total = factors.trace
         if penalty or (total <= domain.trace * (1 + _close(s.size)) and not exact):
             return factors, 0.0
@@ -190,10 +198,9 @@ def _beyond(problem: Problem, size: float) -> int:
     return math.ceil(min(off, 1e-6) / EPS)
 
 
-def _unit(U: Array) -> Array:
-    """Unit columns; those that are unit up to rounding stay as they are, bit for bit."""
-    norms = np.linalg.norm(U, axis=0)
-    return U if np.all(np.abs(norms - 1.0) <= _close(U.shape[0])) else U / norms
+def _lengths(U: Array) -> Array:
+    """Of the columns, each summed in pairs: right to a few units in the last place, however long they are."""
+    return np.linalg.norm(np.ascontiguousarray(U.T), axis=1)
 
 
 def _small(factors: Symmetric) -> Array:
@@ -204,12 +211,12 @@ def _small(factors: Symmetric) -> Array:
 
 def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Factors, float]:
     """Scaled to the radius where the nuclear norm is larger; with a penalty nothing is too large."""
-    u, v = np.linalg.norm(U, axis=0), np.linalg.norm(V, axis=0)
+    u, v = _lengths(U), _lengths(V)
     sizes = u * np.abs(s) * v
     if problem.lifted.penalty:
         # what is charged is Σs, so the columns are to be unit, and orthogonal if somebody else's are not
         kept = sizes > 0
-        factors = Rectangular(_unit(U[:, kept]), sizes[kept], _unit(V[:, kept]) * np.sign(s[kept]))
+        factors = Rectangular(U[:, kept] / u[kept], sizes[kept], V[:, kept] / v[kept] * np.sign(s[kept]))
         return (factors if _orthonormal(factors) else Rectangular(*factors.svd())), 0.0
     radius, factors = size_of(problem.domain), Rectangular(U, s, V)
     if sizes.sum() <= radius * (1 + _close(s.size)):

@@ -17,7 +17,8 @@ from ..places.numpy import Array, dagger, inner
 class Smooth:
     """A differentiable convex function given as ``value_and_gradient(X) -> (value, gradient)``.
 
-    It must be convex on all matrices of its shape where it is finite, not on the domain alone.
+    It must be convex on the domain; what it is elsewhere steers methods at most, and proves nothing. (With a penalty
+    the domain is all matrices of its shape, or all X ⪰ 0.)
 
     Parameters
     ----------

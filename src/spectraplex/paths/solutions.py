@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from ..certificates.certificate import Certificate
+from ..certificates.judge import certify
 from ..certificates.judged import look
 from ..checks import numbers
 from ..fingerprint import data_fingerprint
@@ -17,6 +18,8 @@ from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..places.numpy import Array
 from ..problem import Problem
 from ..result import Result
+from ..solve import solve
+from ..stop import Stop
 from .family import Between, Family, remeasured
 from .proof import Node, Promise
 
@@ -151,19 +154,29 @@ class Path(Sequence[PathPoint]):
         judged = look(problem, X)
         kinds = {point.certificate.kind for point in self.points}
         kind = "none" if lower == -np.inf else "proven" if kinds == {"proven"} else "probable"
+        if evidence is None and kind != "none":
+            return self._shown(problem, X, allowed)
         certificate = Certificate(
             kind=kind,
             failure=0.0 if kind == "proven" else self.failure,
             value=judged.value,
             lower_bound=lower,
             feasibility=judged.outside,
-            dual="not kept" if evidence is None else evidence.mark,
+            dual="slope" if evidence is None else evidence.mark,
             data=data_fingerprint(problem),
             factors=judged.mark,
             rounding=judged.rounding,
             evidence=evidence,
         )
         return X, certificate
+
+    def _shown(self, problem: Problem, X: Factors, allowed: float) -> tuple[Factors, Certificate]:
+        """Without a conjugate the slope of a neighbour, feasible or not, cannot be shown to others: that of X can."""
+        certificate = certify(problem, X, failure=self.failure)
+        if certificate.gap <= allowed:
+            return X, certificate
+        result = solve(problem, stop=Stop(gap=allowed, max_steps=1000), start=X, failure=self.failure)
+        return result.X, result.certificate
 
     def curve(self, sizes: Any) -> tuple[Array, Array]:
         """Values and lower bounds at many sizes of the range: what ``at`` would say, without making the factors."""
