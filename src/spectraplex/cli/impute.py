@@ -14,8 +14,8 @@ from ..estimators import NuclearNormImputer
 from ..places.numpy import Array
 from ..stop import Stop
 from ..tables.given import given
-from ..tables.layout import ALMOST, MISSING, Asked, Layout, almost_number, is_number, laid_out, place_of
-from ..tables.text import numbered
+from ..tables.layout import ALMOST, MISSING, Asked, almost_number, is_number, laid_out, place_of
+from ..tables.records import Layout, numbered
 from ..tables.wide import padded
 from . import settings, store
 from .out import csv_text, put, put_json
@@ -124,7 +124,7 @@ def read_sheet(path: Path, asked: Asked) -> Sheet:
     name, layout = laid_out(path, replace(asked, matrix=True))
     lines: list[int] = []
     fields: list[list[str]] = []
-    for _, line, record in numbered(path, asked, layout):
+    for _, line, record in numbered(path, asked.encoding, layout):
         lines.append(line)
         fields.append(padded(name, line, record, layout))
     if not fields:
