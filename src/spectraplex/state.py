@@ -92,7 +92,7 @@ def _image(run: Run, atoms: Atoms, image: Any) -> Any:
 
 
 @contextmanager
-def whole(start: Any) -> Iterator[None]:
+def undamaged(start: Any) -> Iterator[None]:
     """What goes wrong with the state of a result that was damaged is told in a sentence."""
     try:
         yield

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import number, whole
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..places.numpy import Array, dagger, random_unit
@@ -35,8 +36,8 @@ class Spectrahedron:
     trace: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "d", _dimension("Spectrahedron", "d", self.d))
-        object.__setattr__(self, "trace", _size("Spectrahedron", "trace", self.trace))
+        object.__setattr__(self, "d", whole("Spectrahedron", "d", self.d))
+        object.__setattr__(self, "trace", number("Spectrahedron", "trace", self.trace, positive=True))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,8 +92,8 @@ class TraceBall:
     trace: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "d", _dimension("TraceBall", "d", self.d))
-        object.__setattr__(self, "trace", _size("TraceBall", "trace", self.trace))
+        object.__setattr__(self, "d", whole("TraceBall", "d", self.d))
+        object.__setattr__(self, "trace", number("TraceBall", "trace", self.trace, positive=True))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -160,9 +161,9 @@ class NuclearBall:
             m, n = self.shape
         except (TypeError, ValueError):
             raise ValueError(f"NuclearBall: shape must be (rows, columns), got {self.shape!r}.") from None
-        shape = (_dimension("NuclearBall", "rows", m), _dimension("NuclearBall", "columns", n))
+        shape = (whole("NuclearBall", "rows", m), whole("NuclearBall", "columns", n))
         object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "radius", _size("NuclearBall", "radius", self.radius))
+        object.__setattr__(self, "radius", number("NuclearBall", "radius", self.radius, positive=True))
 
     hermitian = False
     jumps = True  # the start is of no worth: a method may leave it at once
@@ -289,21 +290,3 @@ def _nonnegative(domain: Any, factors: Factors) -> tuple[Array, Array]:
     norms = np.linalg.norm(vectors, axis=0)
     kept = (norms > 0) & (weights > 0)
     return vectors[:, kept] / norms[kept], weights[kept] * norms[kept] ** 2
-
-
-def _dimension(owner: str, name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{owner}: {name} must be a positive whole number, got {value!r}.")
-    return int(value)
-
-
-def _size(owner: str, name: str, value: Any) -> float:
-    if isinstance(value, str | bytes | bool):
-        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.") from None
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{owner}: {name} must be positive and finite, got {value!r}.")
-    return number
