@@ -148,8 +148,8 @@ def test_what_is_not_hermitian_is_welcome_on_the_ball():
 
 
 @refused(
-    ("d of zero", lambda: sx.Spectrahedron(0), ValueError, "Spectrahedron: d must be a positive whole number, got 0"),
-    ("d a fraction", lambda: sx.Spectrahedron(2.5), ValueError, "d must be a positive whole number, got 2.5"),
+    ("d of zero", lambda: sx.Spectrahedron(0), ValueError, "Spectrahedron: d must be a whole number ≥ 1, got 0"),
+    ("d a fraction", lambda: sx.Spectrahedron(2.5), ValueError, "d must be a whole number ≥ 1, got 2.5"),
     ("d negative", lambda: sx.TraceBall(-3, 1.0), ValueError, "TraceBall: d must be .* got -3"),
     ("d true", lambda: sx.Spectrahedron(True), ValueError, "got True"),
     ("trace of zero", lambda: sx.Spectrahedron(3, 0.0), ValueError, "trace must be positive and finite, got 0.0"),
@@ -169,7 +169,7 @@ def test_what_is_not_hermitian_is_welcome_on_the_ball():
         ValueError,
         "path: the radius 1e-310 is too small for float",
     ),
-    ("no rows", lambda: sx.NuclearBall((0, 2), 1.0), ValueError, "rows must be a positive whole number, got 0"),
+    ("no rows", lambda: sx.NuclearBall((0, 2), 1.0), ValueError, "rows must be a whole number ≥ 1, got 0"),
     ("half a column", lambda: sx.NuclearBall((3, 2.5), 1.0), ValueError, "columns must be .* got 2.5"),
     ("three sizes", lambda: sx.NuclearBall((3, 2, 1), 1.0), ValueError, r"shape must be \(rows, columns\), got \(3, 2"),
     ("one size", lambda: sx.NuclearBall(3, 1.0), ValueError, r"shape must be \(rows, columns\), got 3"),

@@ -10,8 +10,9 @@ import pytest
 
 import spectraplex as sx
 from problems import PROBLEMS, normal, orthonormal, random_known
-from spectraplex.certificates import dual as room
-from spectraplex.certificates.dual import Candidate, dual_value, lower_bound
+from spectraplex.certificates import lower as room
+from spectraplex.certificates.dual import Candidate, dual_value
+from spectraplex.certificates.lower import lower_bound
 from spectraplex.eigen.bounds import upper_bound
 from spectraplex.fingerprint import fingerprint
 from spectraplex.matrices.lifted import Lifted

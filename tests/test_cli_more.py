@@ -23,6 +23,7 @@ from spectraplex.cli import store, talk
 from spectraplex.cli.app import app
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import NuclearNormImputer
+from spectraplex.estimators.hooks import Hooks
 
 
 def run(*words: object, code: int = 0):
@@ -56,7 +57,7 @@ def told(monkeypatch):
         clock = iter(range(0, 1000, 3))
         monkeypatch.setattr(talk.time, "monotonic", lambda: float(next(clock, 1000)))
         monkeypatch.setattr(sys, "stderr", stream)
-        with talk.Progress(**options) as progress:
+        with talk.StatusLine(**options) as progress:
             events(progress)
         return stream.getvalue().splitlines()
 
@@ -242,11 +243,10 @@ def test_ctrl_c_ends_impute_and_the_imputer(wide, tmp_path, monkeypatch):
     def pressed(*_):
         os.kill(os.getpid(), signal.SIGINT)
 
-    imputer = NuclearNormImputer()
-    imputer._observers = (pressed,)
+    holed = np.where(np.eye(12) > 0, np.nan, np.arange(144.0).reshape(12, 12) ** 0.5)
     with pytest.raises(KeyboardInterrupt):
-        imputer.fit(np.where(np.eye(12) > 0, np.nan, np.arange(144.0).reshape(12, 12) ** 0.5))
-    monkeypatch.setattr(talk.Progress, "__call__", pressed)
+        NuclearNormImputer()._fit(holed, None, Hooks(observers=(pressed,)))
+    monkeypatch.setattr(talk.StatusLine, "__call__", pressed)
     ended = CliRunner().invoke(app, ["impute", str(wide), "-o", str(tmp_path / "out.csv")])
     assert ended.exit_code == 130 and "no result was written" in ended.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["wide.csv"]

@@ -10,8 +10,9 @@ import spectraplex as sx
 from problems import PROBLEMS
 from spectraplex.fingerprint import stream
 from spectraplex.matrices.operators import Dense
-from spectraplex.methods.descent import descend, inverse_curvature
+from spectraplex.methods.descent import descend
 from spectraplex.methods.partial import project_leading
+from spectraplex.methods.scaling import inverse_curvature
 
 DTYPES = ("float64", "complex128")
 

@@ -14,6 +14,8 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 import spectraplex as sx
 from spectraplex import datasets
 from spectraplex.estimators import MatrixCompletion
+from spectraplex.estimators.hooks import Hooks
+from spectraplex.estimators.input.observations import pair_columns
 
 
 def table(users=60, items=40, observed=900, seed=1):
@@ -330,7 +332,7 @@ REFUSED = [
     (dict(ridge=(1.0, 2.0, 3.0)), "ridge must be a number"),
     (dict(validation=1.0), "validation is a share"),
     (dict(tolerance=0.0), "tolerance must be positive"),
-    (dict(max_iter=0), "max_iter must be at least 1"),
+    (dict(max_iter=0), "max_iter must be a whole number ≥ 1"),
     (dict(implicit=-1.0), "implicit must be"),
 ]
 
@@ -372,14 +374,12 @@ def test_an_interrupted_walk_ends_and_an_interrupted_fit_keeps_what_there_is():
 
         return interrupt
 
-    walking = MatrixCompletion()
-    walking._observers = (at(3),)
+    first, second, names = pair_columns(PAIRS)
     with pytest.raises(KeyboardInterrupt):
-        walking.fit(PAIRS, VALUES)
+        MatrixCompletion()._fit_columns(first, second, VALUES, None, names, Hooks(observers=(at(3),)))
     fitting = MatrixCompletion(radius=40.0, tolerance=1e-9)
-    fitting._observers = (at(3),)
     with pytest.warns(ConvergenceWarning, match="it was interrupted"):
-        fitting.fit(PAIRS, VALUES)
+        fitting._fit_columns(first, second, VALUES, None, names, Hooks(observers=(at(3),)))
     assert fitting.status_ == "INTERRUPTED" and fitting.score(PAIRS, VALUES) > 0.3
 
 

@@ -470,7 +470,7 @@ def test_a_promise_is_a_share_of_the_value_so_a_negative_one_is_named():
 def test_every_radius_is_certified_from_a_random_start_of_its_own(monkeypatch):
     import sys
 
-    module = sys.modules["spectraplex.paths.walk"]
+    module = sys.modules["spectraplex.paths.walker"]
     seeds, solve = [], module.solve
 
     def watched(problem, method, stop, observers, start, seed, **named):

@@ -11,7 +11,7 @@ import spectraplex as sx
 from dense import completion as dense_completion
 from problems import normal
 from refusals import check, refused
-from spectraplex.certificates import dual as room
+from spectraplex.certificates import lower as room
 from spectraplex.certificates.dual import Candidate, dual_value
 from spectraplex.eigen.bounds import upper_bound
 

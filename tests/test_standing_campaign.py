@@ -16,7 +16,7 @@ from campaign.classes import CLASSES, make
 from campaign.elsewhere import SETTINGS, elsewhere
 from campaign.exact import KINDS, Logistic, Separable, turned
 from campaign.runner import Plan, reproduction
-from spectraplex.certificates import dual as room
+from spectraplex.certificates import lower as room
 from spectraplex.domains import sets as domains
 from spectraplex.domains.spectra import simplex
 from spectraplex.eigen import bounds, krylov

@@ -10,7 +10,7 @@ import pytest
 import spectraplex as sx
 from problems import PROBLEMS, distance_spectrahedron
 from spectraplex.matrices.atoms import Atoms
-from spectraplex.methods.rank_one import regularized, theorem_accuracy, theorem_step
+from spectraplex.methods.rank_one_parts import regularized, theorem_accuracy, theorem_step
 
 INVARIANT_PROBLEMS = [
     "rank 3 of 12",

@@ -16,7 +16,7 @@ from spectraplex.experiments.theorem1.read import Curves, Setting, below_for_goo
 from spectraplex.experiments.theorem1.run import Allowance, Asked, Exact, Worst, known, perform
 from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods.oracle import find
-from spectraplex.methods.rank_one import theorem_accuracy
+from spectraplex.methods.rank_one_parts import theorem_accuracy
 
 
 def about(kind="face", d=12, rank=3, least=0.1, **more):

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from spectraplex.certificates.dual import Candidate, lower_bound
+from spectraplex.certificates.dual import Candidate
+from spectraplex.certificates.lower import lower_bound
 
 from . import problems
 from .common import hand_back

@@ -1,7 +1,7 @@
 """spectraplex: convex optimisation over the spectrahedron and the nuclear-norm ball, with a provable gap."""
 
 from ._version import __version__
-from .certificates.dual import Certificate
+from .certificates.certificate import Certificate
 from .certificates.judge import Verification, certify, verify
 from .domains.sets import NuclearBall, Spectrahedron, TraceBall
 from .matrices.factors import Rectangular, Symmetric

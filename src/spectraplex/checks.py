@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from operator import index
 from typing import Any
 
@@ -73,12 +73,66 @@ def positive_weights(owner: str, weights: Any, count: int) -> Array | None:
 def number(owner: str, name: str, value: Any, *, positive: bool = False, sign: bool = False) -> float:
     """A finite real number that is not negative, or that is positive, or (``sign``) any."""
     words = "positive and finite" if positive else "a finite number" if sign else "a non-negative number"
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{owner}: {name} must be {words}, got {value!r}.")
-    given = float(value)
+    try:
+        given = float(value) if is_real(value) or (np.ndim(value) == 0 and hasattr(value, "__float__")) else None
+    except (TypeError, ValueError):
+        given = None
+    if given is None or isinstance(value, bool | np.bool_):
+        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
     if not np.isfinite(given) or (given < 0 and not sign) or (positive and given == 0):
         raise ValueError(f"{owner}: {name} must be {words}, got {value!r}.")
     return given
+
+
+def not_tiny(owner: str, name: str, value: float, least: float) -> float:
+    """Refuse what would leave too few digits for its parts."""
+    if value < least:
+        raise ValueError(
+            f"{owner}: {name} {value!r} is too small for floating point (less than {least:.3g}); multiply data and "
+            f"{name} by the same large number, and divide X by it."
+        )
+    return value
+
+
+def whole(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """A whole number, at least ``least``."""
+    if not is_whole(value) or value < least:
+        raise ValueError(f"{owner}: {name} must be a whole number ≥ {least}, got {value!r}.")
+    return index(value)
+
+
+def share(owner: str, name: str, value: Any) -> float:
+    """A number between 0 and 1, neither of them."""
+    if not is_real(value) or not 0 < value < 1:
+        raise ValueError(f"{owner}: {name} must be a number between 0 and 1, got {value!r}.")
+    return float(value)
+
+
+def chance(owner: str, name: str, value: Any) -> float:
+    """A probability that something fails: neither never nor always."""
+    if not is_real(value) or not 0 < value < 1:
+        raise ValueError(f"{owner}: {name} is a probability between 0 and 1, got {value!r}.")
+    return float(value)
+
+
+def is_real(value: Any) -> bool:
+    """Whether it is a real number, of whatever library; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number by its type; True and False are none, 3.0 is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_word(value: Any, word: str) -> bool:
+    """Whether it is this word. An array compared with a word is no truth value, so that the type is asked first."""
+    return isinstance(value, str) and value == word
+
+
+def is_flag(value: Any) -> bool:
+    """True or False, Python's or NumPy's."""
+    return isinstance(value, bool | np.bool_)
 
 
 def two_dimensions(owner: str, shape: Any) -> tuple[int, int]:

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from .checks import number
+from .checks import not_tiny, number
 from .domains.penalties import NuclearPenalty, TracePenalty, tilted
-from .domains.sets import LEAST, NuclearBall, TraceBall, not_tiny
+from .domains.sets import LEAST, NuclearBall, TraceBall
 from .eigen.leading import leading
 from .losses.curves import NotFinite
 from .matrices.factors import as_factors

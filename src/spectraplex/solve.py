@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from .certificates.certifier import Certifier
 from .certificates.dual import Candidate, dual_value
 from .certificates.judged import Judged, look
+from .checks import chance, whole
 from .fingerprint import data_fingerprint, factors_fingerprint, stream
 from .losses.curves import NotFinite
 from .matrices.factors import as_factors
@@ -22,7 +22,7 @@ from .places.numpy import EPS
 from .places.threads import one_blas_thread
 from .problem import Point, Problem, Step
 from .result import Result
-from .state import pack, resume, whole
+from .state import pack, resume, undamaged
 from .stop import Status, Stop
 from .trace import Record, Trace
 
@@ -71,20 +71,18 @@ def solve(
     stop = Stop(relative_gap=1e-3) if stop is None else stop
     if not isinstance(stop, Stop):
         raise TypeError(f"solve: stop must be a Stop such as Stop(relative_gap=0.01), got {type(stop).__name__}.")
-    if not isinstance(failure, Real) or not 0 < failure < 1:
-        raise ValueError(f"solve: failure is a probability between 0 and 1, got {failure!r}.")
+    chance("solve", "failure", failure)
     try:
-        observers = tuple(observers)
+        watching: tuple[Any, ...] = tuple(observers)
     except TypeError:
-        observers = (None,)
-    if not all(callable(observer) and not isinstance(observer, type) for observer in observers):
+        watching = (None,)
+    if not all(callable(observer) and not isinstance(observer, type) for observer in watching):
         raise TypeError("solve: observers must be a list of functions observer(record, point), e.g. [Progress()].")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"solve: seed must be a whole number ≥ 0, got {seed!r}.")
+    whole("solve", "seed", seed, least=0)
     method = resolve(method)
     if hasattr(method, "require"):
         method.require(problem)
-    run = Run(problem, method, stop, observers, seed, failure)
+    run = Run(problem, method, stop, watching, seed, failure)
     if _wants_blas_threads(problem, run.method):
         return run.run(start, certify)
     with one_blas_thread:
@@ -132,7 +130,7 @@ class Run:
             status = self.stop.spent(0, self.clock, 0.0) if resumed else self._judge()
             while status is None:
                 began = time.perf_counter()
-                with whole(start if resumed and not self.steps_here else None):
+                with undamaged(start if resumed and not self.steps_here else None):
                     status = self._round()
                 if status is None:
                     self.clock += time.perf_counter() - began
@@ -195,7 +193,7 @@ class Run:
         earlier: Result | None = None
         if isinstance(start, Result):
             earlier = start
-            with whole(start):
+            with undamaged(start):
                 resumed = resume(self, start)
             if resumed:
                 return True

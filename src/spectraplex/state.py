@@ -105,7 +105,7 @@ def _alike(image: Any, fresh: Any) -> bool:
 
 
 @contextmanager
-def whole(start: Any) -> Iterator[None]:
+def undamaged(start: Any) -> Iterator[None]:
     """What goes wrong with the state of a result that was damaged is told in a sentence."""
     try:
         yield

@@ -12,10 +12,11 @@ from ..matrices.atoms import Atoms
 from ..places.numpy import EPS
 from ..problem import Point, Problem
 from ..rounding import of_value
-from .certificate import Evidence
-from .dual import Candidate, Certificate, LowerBound, contradicts, extent, lower_bound, shown
+from .certificate import Certificate, Evidence
+from .dual import Candidate
 from .evidence import from_evidence, kept, nearby, slope_mark
 from .judged import Judged
+from .lower import LowerBound, contradicts, extent, lower_bound, shown
 
 _GUESS = 150.0  # products of a first certification, before one was seen
 _NEARLY = 0.05  # share of the gap that the slope of X itself may lose against evidence that would have to be kept

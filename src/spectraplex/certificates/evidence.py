@@ -19,8 +19,9 @@ from ..objectives.distance import Factored
 from ..problem import Problem
 from ..rounding import norm
 from .certificate import Evidence
-from .dual import Candidate, LowerBound, believed, claim
+from .dual import Candidate, believed
 from .judged import look
+from .lower import LowerBound, claim
 
 
 def slope_mark(problem: Problem, slope: Any) -> str:

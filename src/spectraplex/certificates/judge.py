@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import chance, whole
 from ..fingerprint import data_fingerprint, stream
 from ..losses.curves import NotFinite
 from ..problem import Problem
 from ..result import Result, load
-from .certificate import Evidence
-from .dual import Candidate, Certificate, contradicts, lower_bound, shown
+from .certificate import Certificate, Evidence
+from .dual import Candidate
 from .evidence import from_evidence, slope_mark
 from .judged import Judged, look, scale_of
+from .lower import contradicts, lower_bound, shown
 
 
 def certify(
@@ -36,9 +38,9 @@ def certify(
         Prints as a sentence; ``to_json`` makes it a document that ``verify`` can check.
     """
     _a_problem("certify", problem)
-    _a_chance("certify", failure)
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise ValueError(f"certify: seed must be a whole number ≥ 0 or None, got {seed!r}.")
+    chance("certify", "failure", failure)
+    if seed is not None:
+        whole("certify", "seed", seed, least=0)
     if products is not None and not (isinstance(products, int | float) and products > 0):
         raise ValueError(f"certify: products must be a positive number or None, got {products!r}.")
     found = _look("certify", problem, X)
@@ -74,11 +76,6 @@ def certify(
 def _a_problem(owner: str, problem: Any) -> None:
     if not isinstance(problem, Problem):
         raise TypeError(f"{owner}: the problem must be a Problem or Penalized, got {type(problem).__name__}.")
-
-
-def _a_chance(owner: str, failure: Any) -> None:
-    if isinstance(failure, bool) or not isinstance(failure, int | float) or not 0 < failure < 1:
-        raise ValueError(f"{owner}: failure is a probability between 0 and 1, got {failure!r}.")
 
 
 def _look(owner: str, problem: Problem, X: Any) -> Judged:
@@ -123,7 +120,7 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
             f"verify: the first argument must be a Certificate or its JSON, got {type(certificate).__name__}."
         )
     _a_problem("verify", problem)
-    _a_chance("verify", failure)
+    chance("verify", "failure", failure)
     if not certificate.sensible():
         return Verification(("document: its kind, failure and numbers do not go together.",))
     X = load(X) if isinstance(X, str | os.PathLike) else X
@@ -170,13 +167,11 @@ def _dual_point(certificate: Certificate, problem: Problem, X: Any, own: Candida
 
 
 def _check_bound(certificate: Certificate, problem: Problem, X: Any, found: Judged, failure: float) -> list[str]:
-    """Sharpen our own bound, from a fresh random start, until it reaches what is claimed or cannot."""
+    """What is wrong with the bound: nothing if a bound of our own, from a fresh random start, reaches it."""
     candidate = _dual_point(certificate, problem, X, found.candidate)
     if candidate is None:
         return [_NO_DUAL]
-
-    chance = min(failure, certificate.failure) if certificate.kind == "probable" else failure
-    ours = shown(problem, candidate, certificate.lower_bound, certificate.kind, chance).value
-    if ours >= certificate.lower_bound:
-        return []
-    return [f"lower bound: {certificate.lower_bound:.10g} is claimed, only {ours:.10g} can be shown."]
+    claimed = certificate.lower_bound
+    allowed = min(failure, certificate.failure) if certificate.kind == "probable" else failure
+    ours = shown(problem, candidate, claimed, certificate.kind, allowed).value
+    return [] if ours >= claimed else [f"lower bound: {claimed:.10g} is claimed, only {ours:.10g} can be shown."]

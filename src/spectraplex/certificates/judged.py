@@ -22,7 +22,8 @@ from ..places.numpy import EPS, Array, dagger
 from ..problem import Problem
 from ..result import Result, load
 from ..rounding import norm, of_image, of_value
-from .dual import Candidate, met
+from .dual import Candidate
+from .lower import met
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
 _LOOSE = 24  # in units of EPS: how far X may lie outside, beside its number of terms, and count as inside

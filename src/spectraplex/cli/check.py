@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificates.dual import Certificate
+from ..certificates.certificate import Certificate
 from ..certificates.judge import certify as certified
 from ..certificates.judge import verify as verified
 from ..estimators import MatrixCompletion

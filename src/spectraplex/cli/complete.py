@@ -21,10 +21,11 @@ from sklearn.utils import check_random_state
 
 from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
+from ..estimators.hooks import Hooks
 from ..tables import reading as tables
 from . import journal, settings, store, testing
 from .journal import Journal
-from .talk import Progress, say
+from .talk import StatusLine, say
 from .words import shown, told
 
 
@@ -115,7 +116,7 @@ def _fit(job: Job, mark: str | None = None) -> Done:
         "fingerprint": table.mark,
     }
     measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
-    progress = Progress(job.quiet, measure)
+    progress = StatusLine(job.quiet, measure)
     kept = Journal(journal.folder_of(job.out), document, every, progress)
     with kept.listening(), _checkpoint(kept, job):
         began = time.perf_counter()
@@ -210,14 +211,11 @@ def _judged(job: Job, model: MatrixCompletion, held: testing.Held) -> dict[str, 
 
 def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
     """Fit, keeping what is solved."""
-    model._solver, model._observers = kept.solve, (kept.progress,)
+    hooks = Hooks(kept.solve, (kept.progress,), kept.progress)
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
-    try:
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names)
-    finally:
-        del model._solver, model._observers
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names, hooks=hooks)
     for each in heard:
         if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from ..estimators import NuclearNormImputer
+from ..estimators.hooks import Hooks
 from ..places.numpy import Array
 from ..stop import Stop
 from ..tables.given import given
-from ..tables.layout import ALMOST, MISSING, Asked, Layout, almost_number, is_number, laid_out, place_of
-from ..tables.text import numbered
+from ..tables.layout import ALMOST, MISSING, Asked, almost_number, is_number, laid_out, place_of
+from ..tables.records import Layout, numbered
 from ..tables.wide import padded
 from . import settings, store
 from .out import csv_text, put, put_json
-from .talk import Progress, number, say
+from .talk import StatusLine, number, say
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +93,10 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
 def _fitted(values: Array, asked: dict[str, Any], quiet: bool) -> tuple[NuclearNormImputer, list[str]]:
     """The imputer, and what it had to say."""
     model = NuclearNormImputer(**asked)
-    with Progress(quiet, "held-out RMSE") as progress, warnings.catch_warnings(record=True) as told:
+    with StatusLine(quiet, "held-out RMSE") as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         progress.begin("learning how the columns vary", Stop(), False)
-        model._observers = (progress,)
-        try:
-            model.fit(values)
-        finally:
-            del model._observers
+        model._fit(values, None, Hooks(observers=(progress,), listener=progress))
     heard = [each for each in told if not issubclass(each.category, RuntimeWarning)]  # NumPy's own are no sentences
     return model, [str(each.message).removeprefix("NuclearNormImputer: ") for each in heard]
 
@@ -124,7 +121,7 @@ def read_sheet(path: Path, asked: Asked) -> Sheet:
     name, layout = laid_out(path, replace(asked, matrix=True))
     lines: list[int] = []
     fields: list[list[str]] = []
-    for _, line, record in numbered(path, asked, layout):
+    for _, line, record in numbered(path, asked.encoding, layout):
         lines.append(line)
         fields.append(padded(name, line, record, layout))
     if not fields:

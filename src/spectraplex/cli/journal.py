@@ -30,7 +30,7 @@ from ..solve import solve
 from ..stop import Status, Stop
 from ..trace import Record
 from .store import versions
-from .talk import Progress, say
+from .talk import StatusLine, say
 
 try:
     import fcntl
@@ -57,7 +57,7 @@ class Journal:
     ``every`` None writes only when Ctrl-C asks for it. ``document`` (what was asked, of which data) is written first.
     """
 
-    def __init__(self, folder: Path, document: dict[str, Any], every: float | None, progress: Progress) -> None:
+    def __init__(self, folder: Path, document: dict[str, Any], every: float | None, progress: StatusLine) -> None:
         self.folder, self.document, self.every, self.progress = folder, document, every, progress
         self.count = 0  # of solves so far
         self.finished: list[Result] = []

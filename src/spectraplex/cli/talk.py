@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any
 
+from ..estimators.hooks import Listener
 from ..stop import Stop
 from ..trace import Record
 
@@ -39,7 +40,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-class Progress:
+class StatusLine(Listener):
     """Shows value, certified gap, rank and time left: one live line on a terminal, else a line now and then.
 
     An observer of ``solve``. Estimators tell it, too, which solve begins and how a setting scored on what was kept
@@ -56,7 +57,7 @@ class Progress:
         self.tried, self.best, self.setting = 0, math.inf, ""
         self.live: Any = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> StatusLine:
         if not self.quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 from ..matrices.factors import Factors
 from ..matrices.lifted import Lifted
+from ..matrices.operators import as_operator
 from ..places.numpy import Array
 
 
@@ -47,7 +48,7 @@ class LiftedObjective:
         return cast(float, self.objective.pair(slope, z))
 
     def gradient(self, slope: Any, sign: float = 1.0) -> Lifted:
-        inside = self.objective.gradient(slope)
+        inside = as_operator(self.objective.gradient(slope))
         return Lifted(inside, self.left, self.right, self.dimension, sign * self.scale)
 
     # What certificates ask for. Here all of it is plain; a penalty (penalty.py) charges something beside the loss.

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import not_tiny, number, whole
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..places.numpy import Array, dagger, random_unit
@@ -38,7 +39,7 @@ class Spectrahedron:
     trace: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "d", _dimension("Spectrahedron", "d", self.d))
+        object.__setattr__(self, "d", whole("Spectrahedron", "d", self.d))
         object.__setattr__(self, "trace", _size("Spectrahedron", "trace", self.trace))
 
     @property
@@ -94,7 +95,7 @@ class TraceBall:
     trace: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "d", _dimension("TraceBall", "d", self.d))
+        object.__setattr__(self, "d", whole("TraceBall", "d", self.d))
         object.__setattr__(self, "trace", _size("TraceBall", "trace", self.trace))
 
     @property
@@ -163,7 +164,7 @@ class NuclearBall:
             m, n = self.shape
         except (TypeError, ValueError):
             raise ValueError(f"NuclearBall: shape must be (rows, columns), got {self.shape!r}.") from None
-        shape = (_dimension("NuclearBall", "rows", m), _dimension("NuclearBall", "columns", n))
+        shape = (whole("NuclearBall", "rows", m), whole("NuclearBall", "columns", n))
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "radius", _size("NuclearBall", "radius", self.radius))
 
@@ -294,29 +295,5 @@ def _nonnegative(domain: Any, factors: Factors) -> tuple[Array, Array]:
     return vectors[:, kept] / norms[kept], weights[kept] * norms[kept] ** 2
 
 
-def _dimension(owner: str, name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{owner}: {name} must be a positive whole number, got {value!r}.")
-    return int(value)
-
-
 def _size(owner: str, name: str, value: Any) -> float:
-    if isinstance(value, str | bytes | bool):
-        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{owner}: {name} must be a number, got {value!r}.") from None
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{owner}: {name} must be positive and finite, got {value!r}.")
-    return not_tiny(owner, name, number, LEAST)
-
-
-def not_tiny(owner: str, name: str, number: float, least: float) -> float:
-    """Refuse what would leave too few digits for its parts."""
-    if number < least:
-        raise ValueError(
-            f"{owner}: {name} {number!r} is too small for floating point (less than {least:.3g}); multiply data and "
-            f"{name} by the same large number, and divide X by it."
-        )
-    return number
+    return not_tiny(owner, name, number(owner, name, value, positive=True), LEAST)

@@ -15,10 +15,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from ..checks import chance
+from ..matrices.lifted import Hermitian, as_hermitian
 from ..places.numpy import EPS, Array, dagger, random_unit, size_one
 
 Accuracy = float | Callable[[float], float]
@@ -68,20 +70,20 @@ def upper_bound(
     """
     if kind not in (None, "proven", "probable", "estimate"):
         raise ValueError(f"upper_bound: kind must be 'proven', 'probable' or 'estimate', got {kind!r}.")
-    if not 0 < failure < 1:
-        raise ValueError(f"upper_bound: failure is a probability between 0 and 1, got {failure!r}.")
+    chance("upper_bound", "failure", failure)
     rng = np.random.default_rng() if rng is None else rng
+    operator = as_hermitian(operator)
     if kind == "proven" or (kind is None and operator.shape[0] <= dense):
         return _proven(operator)
     bound = _probable(operator, failure, accuracy, relative, rng, products)
     return Bound(bound.estimate, "estimate", 1.0, bound.products, bound.estimate) if kind == "estimate" else bound
 
 
-def _proven(operator: Any) -> Bound:
+def _proven(operator: Hermitian) -> Bound:
     d = operator.shape[0]
-    spent = getattr(operator, "products", 0.0)
-    A = operator.dense() if hasattr(operator, "dense") else operator.matmat(np.eye(d, dtype=operator.dtype))
-    cost = getattr(operator, "products", spent + d) - spent
+    spent = operator.products
+    A = operator.dense()
+    cost = operator.products - spent
     scale = float(np.max(np.abs(A), initial=0.0))
     if scale == 0.0:
         return Bound(0.0, "proven", 0.0, cost, 0.0)
@@ -100,30 +102,30 @@ def _proven(operator: Any) -> Bound:
         except np.linalg.LinAlgError:
             margin *= 2
     else:
-        loose = scale * float(np.linalg.norm(A)) * (1 + 1e-9) + _noise(operator)
+        loose = scale * float(np.linalg.norm(A)) * (1 + 1e-9) + operator.noise()
         return Bound(loose, "proven", 0.0, cost, scale * top, 1e-9 * loose)
     # A Cholesky factor that exists in floating point belongs to a matrix within γ_{d+1}·tr(M) of M (Higham, 10.1).
     slack = (d + 3) * EPS * float(np.trace(shifted).real) + entries
-    value = scale * (top + margin + slack) + _noise(operator)
+    value = scale * (top + margin + slack) + operator.noise()
     return Bound(value, "proven", 0.0, cost, scale * top, value - scale * top)
 
 
 def _probable(
-    operator: Any,
+    operator: Hermitian,
     failure: float,
     accuracy: Accuracy,
     relative: float,
     rng: np.random.Generator,
     most: float,
 ) -> Bound:
-    sides = getattr(operator, "sides", (slice(0, operator.shape[0]),))
+    sides = operator.sides
     lengths = [len(range(*side.indices(operator.shape[0]))) for side in sides]
     # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step.
     two, side = len(sides) == 2, int(np.argmin(lengths))
     d, factor = lengths[side], 1.0
 
     def once(v: Array) -> Array:
-        return cast(Array, operator.apply(side, v) if two else operator.matmat(v))
+        return operator.apply(side, v) if two else operator.matmat(v)
 
     def apply(v: Array) -> Array:
         image = factor * once(v)
@@ -141,7 +143,7 @@ def _probable(
     if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
         return Bound(size, "probable", failure, cost, size)
     factor = size_one(size)
-    blur = factor * _noise(operator)
+    blur = factor * operator.noise()
 
     def judge(chain: _Chain, chance: float, coupling: float = 0.0) -> tuple[float, float]:
         whole = chance == 1.0 or chain.before + len(chain.off) == d
@@ -174,7 +176,7 @@ def _probable(
     largest = abs(value) if two else max(abs(value), space.scale / factor)
     # whoever looks again may take more steps than we did, up to the whole space, or see it close up
     count = max(20 * max(space.steps, 32, min(d, 1000)), 10 * (space.steps + starts) * math.exp(-log_tau(_CHANCE, d)))
-    return Bound(value, "probable", failure, cost + space.steps, estimate, count * EPS * largest + _noise(operator))
+    return Bound(value, "probable", failure, cost + space.steps, estimate, count * EPS * largest + operator.noise())
 
 
 @dataclass
@@ -237,11 +239,6 @@ class _Space:
         for _ in range(2):
             v = v - W @ (dagger(W) @ v)
         return v
-
-
-def _noise(operator: Any) -> float:
-    """A bound on the rounding error in the operator itself, where it was summed from larger things."""
-    return float(operator.noise()) if hasattr(operator, "noise") else 0.0
 
 
 def _root(chain: _Chain, log_tau: float) -> tuple[float, float]:

@@ -50,7 +50,7 @@ class Failed(RuntimeError):
 
 
 @dataclass
-class Progress:
+class TaskLine:
     """Says on a stream how far things are; one line that renews itself on a terminal, a line now and then elsewhere."""
 
     name: str
@@ -124,7 +124,7 @@ def run(
     kept = {key: entry["outcome"] for key, entry in found.items() if entry is not None}
     sources = {entry["versions"]["solver"] for entry in found.values() if entry is not None} | {made_with["solver"]}
     left = [task for task in tasks if task.key not in kept]
-    progress = Progress(
+    progress = TaskLine(
         name, len(tasks), sum(task.cost for task in tasks), stream if stream is not None else sys.stderr
     )
     progress.kept([task for task in tasks if task.key in kept])

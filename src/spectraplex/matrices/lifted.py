@@ -6,12 +6,74 @@ Written by hand because ``scipy.sparse.linalg.LinearOperator`` knows no sides, n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from ..places.numpy import Array, dagger
 from .operators import Operator, Sparse
+
+
+class Hermitian(Protocol):
+    """A Hermitian operator of dimension d, by its products, which it counts.
+
+    With one side ``apply(0, V)`` is ``matmat(V)``. With two sides the operator is [[0, R], [Rᴴ, 0]]: the product with
+    vectors on one side lies on the other one, and counts half. ``noise`` is that of ``Operator``.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def products(self) -> float: ...
+    @property
+    def sides(self) -> tuple[slice, ...]: ...
+    def apply(self, side: int, V: Array) -> Array: ...
+    def matmat(self, V: Array) -> Array: ...
+    def dense(self) -> Array: ...
+    def noise(self) -> float: ...
+
+
+def as_hermitian(given: Any) -> Hermitian:
+    """Anything Hermitian that has ``shape``, ``dtype`` and ``matmat``, as an operator with all of the above."""
+    return given if isinstance(given, Lifted | Shifted) else Given(given)
+
+
+@dataclass(eq=False)
+class Given:
+    """A Hermitian operator known by its products alone; the matrix and the noise are asked for where it has them."""
+
+    inside: Any
+    products: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", self.inside.shape)
+
+    @property
+    def dtype(self) -> str:
+        return np.dtype(self.inside.dtype).name
+
+    @property
+    def sides(self) -> tuple[slice, ...]:
+        return (slice(0, self.shape[0]),)
+
+    def apply(self, side: int, V: Array) -> Array:
+        return self.matmat(V)
+
+    def matmat(self, V: Array) -> Array:
+        self.products += V.shape[1]
+        return cast(Array, self.inside.matmat(V))
+
+    def dense(self) -> Array:
+        if not hasattr(self.inside, "dense"):
+            return self.matmat(np.eye(self.shape[0], dtype=self.dtype))
+        self.products += self.shape[0]
+        return cast(Array, self.inside.dense())
+
+    def noise(self) -> float:
+        return float(self.inside.noise()) if hasattr(self.inside, "noise") else 0.0
 
 
 @dataclass(eq=False)
@@ -64,7 +126,7 @@ class Lifted:
         return out
 
     def noise(self) -> float:
-        return abs(self.scale) * float(self.inside.noise()) if hasattr(self.inside, "noise") else 0.0
+        return abs(self.scale) * float(self.inside.noise())
 
     def matmat(self, V: Array) -> Array:
         if not self.bipartite:
@@ -103,17 +165,27 @@ class Lifted:
 class Shifted:
     """A Hermitian operator plus X diag(strength) Xᴴ, X having few unit columns (the paper's regulariser has one)."""
 
-    inside: Any
+    inside: Lifted | Shifted
     X: Array
     strength: Array
 
     @property
     def shape(self) -> tuple[int, int]:
-        return cast("tuple[int, int]", self.inside.shape)
+        return self.inside.shape
 
     @property
     def dtype(self) -> str:
         return np.result_type(self.inside.dtype, self.X).name
+
+    @property
+    def sides(self) -> tuple[slice, ...]:
+        return (slice(0, self.shape[0]),)
+
+    def noise(self) -> float:
+        return self.inside.noise()
+
+    def apply(self, side: int, V: Array) -> Array:
+        return self.matmat(V)
 
     def matmat(self, V: Array) -> Array:
         return cast(Array, self.inside.matmat(V) + (self.X * self.strength) @ (dagger(self.X) @ V))

@@ -1,7 +1,7 @@
 """What a gradient is: something that multiplies blocks of vectors. Never a dense matrix on the sparse path.
 
-Rectangular operators (``Sparse``, ``Dense``, ``LowRank``, ``Sum``) live in the user's space. ``Lifted`` is the
-Hermitian operator on the unit spectrahedron that the methods see; ``Shifted`` adds a low rank to one.
+Rectangular operators (``Sparse``, ``Dense``, ``LowRank``, ``Sum``) live in the user's space. What the methods see, a
+Hermitian operator on the unit spectrahedron, is in lifted.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from ..places.pattern import Pattern
 
 
 class Operator(Protocol):
-    """A linear map, known by its products. ``hermitian`` says that rmatmat equals matmat."""
+    """A linear map A of shape (m, n), known by its products. ``hermitian`` says that rmatmat equals matmat.
+
+    ``matmat`` and ``rmatmat`` are A·V and Aᴴ·U. ``scores`` are Re P[:, k]ᴴ A Q[:, k] for the first ``count`` columns.
+    ``dense`` is the matrix, for small problems. ``noise`` bounds the spectral norm of the rounding error that A was
+    summed with, where that is larger than the rounding of its entries; zero elsewhere.
+    """
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -29,6 +34,46 @@ class Operator(Protocol):
     def rmatmat(self, U: Array) -> Array: ...
     def scores(self, P: Array, Q: Array, count: int) -> Array: ...
     def dense(self) -> Array: ...
+    def noise(self) -> float: ...
+
+
+def as_operator(given: Any) -> Operator:
+    """A user's gradient as an operator: one that says nothing of its rounding is taken to have none."""
+    return given if hasattr(given, "noise") else Exact(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A user's operator that has no ``noise`` of its own."""
+
+    inside: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", self.inside.shape)
+
+    @property
+    def dtype(self) -> str:
+        return cast(str, self.inside.dtype)
+
+    @property
+    def hermitian(self) -> bool:
+        return bool(self.inside.hermitian)
+
+    def noise(self) -> float:
+        return 0.0
+
+    def matmat(self, V: Array) -> Array:
+        return cast(Array, self.inside.matmat(V))
+
+    def rmatmat(self, U: Array) -> Array:
+        return cast(Array, self.inside.rmatmat(U))
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return cast(Array, self.inside.scores(P, Q, count))
+
+    def dense(self) -> Array:
+        return cast(Array, self.inside.dense())
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +209,8 @@ class Sum:
         return all(term.hermitian for term in self.terms)
 
     def noise(self) -> float:
-        own = (getattr(term, "noise", float)() for term in self.terms)  # float() is zero
-        return float(sum(abs(c) * each for c, each in zip(self.coefficients, own, strict=True)))
+        """‖Σ c·E‖ ≤ Σ |c|·‖E‖ for the rounding errors E of the terms."""
+        return float(sum(abs(c) * term.noise() for c, term in zip(self.coefficients, self.terms, strict=True)))
 
     def matmat(self, V: Array) -> Array:
         return self._total(term.matmat(V) for term in self.terms)
@@ -200,7 +245,7 @@ class Padded:
         return self.inside.dtype
 
     def noise(self) -> float:
-        return float(getattr(self.inside, "noise", float)())
+        return self.inside.noise()
 
     def matmat(self, V: Array) -> Array:
         return self.inside.matmat(V[:-1])

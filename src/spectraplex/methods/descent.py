@@ -1,32 +1,29 @@
 """Local descent on a factor: min f(YYᴴ/‖Y‖²) over all Y, by limited-memory BFGS with a diagonal scaling.
 
 The function does not change along rays, so its gradient 2(∇f·Y − ⟨∇f, X⟩Y)/‖Y‖² is tangent to the sphere by itself and
-no retraction or transport is needed. The scaling is the diagonal of the Gauss-Newton Hessian of a squared loss, whose
-entry at (i, k) is about (how much row i is observed) · (how much column k weighs), plus the multiplier λ = −⟨∇f, X⟩ of
-the trace constraint. With it a descent needs less than half of the evaluations (benchmarks/local.py compares), and
-unit steps are nearly always accepted, so a step costs one measurement and one gradient.
+no retraction or transport is needed. With the diagonal scaling (scaling.py) a descent needs less than half of the
+evaluations (benchmarks/local.py compares), and unit steps are nearly always accepted, so a step costs one measurement
+and one gradient.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..domains.lift import LiftedObjective
 from ..losses.curves import NotFinite
 from ..places.numpy import Array, dagger
 from ..problem import Problem
 from .quasi_newton import LimitedMemory
+from .scaling import inverse_curvature
 
 _HISTORY = 6  # pairs kept
 _LEAST = 3  # fewest steps of one descent
 _REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
-_HUGE = 1e290  # a curvature beyond this is no curvature
-_FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,30 +38,6 @@ class Descent:
     steps: int
     products: float
     pull: Array
-
-
-def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: float) -> Array:
-    """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
-    lifted, objective = block_of(problem), problem.objective
-    m, n = objective.shape
-    if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
-        curvature = 0.0
-    rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
-    cols = np.full(n, curvature * m) if cols is None else cols
-    total = max(float(rows.sum()), np.finfo(float).tiny)
-    squares = np.abs(Y) ** 2
-    bend = np.zeros(Y.shape)
-    bend[lifted.left] += np.outer(rows, (cols / total) @ squares[lifted.right])
-    bend[lifted.right] += np.outer(cols, (rows / total) @ squares[lifted.left])
-    bend *= lifted.scale**2
-    floor = max(multiplier, _FLOOR * float(bend.max()))
-    whole = bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear
-    return np.asarray(0.5 / np.maximum(whole, 1e-290))
-
-
-def block_of(problem: Problem) -> LiftedObjective:
-    """Where the matrix that the user sees lies upstairs; a penalty has it where its ball has."""
-    return cast(LiftedObjective, getattr(problem.lifted, "ball", problem.lifted))
 
 
 def descend(
@@ -83,29 +56,21 @@ def descend(
     ``curvature`` is what ``inverse_curvature`` asks for. ``single`` stores Y in single precision, if that leaves its
     value as ``near`` as asked to a number; the values are those of the rounded Y, exact to double.
     """
-    lifted, ones = problem.lifted, np.ones(Y.shape[1])
+    ones = np.ones(Y.shape[1])
     Y, image, value, slope = _stored(problem, Y, image, near if single else None)
     ahead, norm = np.empty_like(Y), _square(Y)
-    product, scale, spent = _product(problem, slope, Y)
-    power = _power(product)
-    product, scale = product * power, scale / power
-    if scale == 0.0:  # data below what can be multiplied
+    at, power, spent = _first_gradient(problem, slope, image, Y)
+    if at.scale == 0.0:  # data below what can be multiplied
         return Descent(_unit(Y), value, 0, spent, np.zeros((Y.shape[1], Y.shape[1])))
-    lean = lifted.pair(slope, image) / scale
-    g = _flat(2.0 / norm * (product - lean * Y))
-    unit = float(np.linalg.norm(g.astype(np.float64)))
-    if unit == 0.0 or not np.isfinite(unit) or not np.isfinite(unit * scale):
-        return Descent(_unit(Y), value, 0, spent, _pull(Y, product, lean, scale / norm))
-    g = (g / unit).astype(_flat(Y).dtype)  # single precision has little room for the units of f
-    unit *= scale
-    scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
-    reach = float(scaling.max())
-    sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
-    memory = LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse)
+    g, length = _direction_up(at, Y, norm)
+    if length == 0.0 or not np.isfinite(length) or not np.isfinite(length * at.scale):
+        return Descent(_unit(Y), value, 0, spent, _pull(Y, at, norm))
+    unit = length * at.scale  # ‖∇‖: the memory works with g, of norm one
+    memory, reach = _scaled_memory(problem, Y, at, curvature)
     first = memory.factor = unit * reach
     values = [value]
     while len(values) <= most:
-        d, fall, length, beyond = memory.direction(g, _flat(Y), _flat(ahead))
+        d, fall, square, beyond = memory.direction(g, _flat(Y), _flat(ahead))
         found = _search(problem, Y, ahead, d, value, unit * fall, beyond, ones) if fall < 0.0 else None
         if found is None:
             if not memory.slots:
@@ -114,22 +79,76 @@ def descend(
             memory.factor = first
             continue
         value, image, slope, norm, share = found
-        product, scale, cost = _product(problem, slope, ahead)
-        product, scale = (product, scale) if power == 1.0 else (product * power, scale / power)
+        at, cost = _gradient(problem, slope, image, ahead, power)
         spent += cost
-        lean = lifted.pair(slope, image) / scale
-        memory.turn(_flat(product), _flat(ahead), lean, 2.0 * scale / (norm * unit), g, share * float(np.sqrt(length)))
+        memory.turn(
+            _flat(at.product), _flat(ahead), at.lean, 2.0 * at.scale / (norm * unit), g, share * float(np.sqrt(square))
+        )
         Y, ahead = ahead, Y
         values.append(value)
-        done = len(values) - 1
-        if done % _REFRESH == 0:  # the weights of the columns have moved
-            scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
+        if (len(values) - 1) % _REFRESH == 0:  # the weights of the columns have moved
+            scaling = inverse_curvature(problem, _unit(Y), -at.lean * at.scale, curvature)
             memory.scaling[:] = _spread(scaling / reach, Y).reshape(-1)
-        if done >= _LEAST and values[-1 - _LEAST] - value <= fading * (values[0] - value) * _LEAST / done:
+        if _faded(values, fading):
             break
-        if values[-2] - value <= 1e-15 * abs(value):
-            break
-    return Descent(_unit(Y), value, len(values) - 1, spent, _pull(Y, product, lean, scale / norm))
+    return Descent(_unit(Y), value, len(values) - 1, spent, _pull(Y, at, norm))
+
+
+@dataclass(frozen=True, eq=False)
+class _Gradient:
+    """∇f(X)·Y = scale·product and ⟨∇f(X), X⟩ = scale·lean: the units of f are in ``scale``, the rest has size one."""
+
+    product: Array
+    scale: float
+    lean: float
+
+
+def _gradient(problem: Problem, slope: Any, image: Any, Y: Array, power: float) -> tuple[_Gradient, float]:
+    """The gradient at Y, its product multiplied by ``power``, and the products it took."""
+    product, scale, cost = _product(problem, slope, Y)
+    if power != 1.0:
+        product, scale = product * power, scale / power
+    return _Gradient(product, scale, problem.lifted.pair(slope, image) / scale), cost
+
+
+def _first_gradient(problem: Problem, slope: Any, image: Any, Y: Array) -> tuple[_Gradient, float, float]:
+    """The gradient where a descent begins, the power of two for all its products, and the products it took.
+
+    Its scale is zero where the data are too small to be multiplied; it is then of no use.
+    """
+    product, scale, cost = _product(problem, slope, Y)
+    power = _power(product)
+    product, scale = product * power, scale / power
+    lean = problem.lifted.pair(slope, image) / scale if scale != 0.0 else 0.0
+    return _Gradient(product, scale, lean), power, cost
+
+
+def _direction_up(at: _Gradient, Y: Array, norm: float) -> tuple[Array, float]:
+    """The gradient 2(product − lean·Y)/‖Y‖² of f(YYᴴ/‖Y‖²) as a vector of norm one, and its norm, less the scale.
+
+    It is made unit in double precision before it is stored like Y: single precision has little room for units of f.
+    """
+    g = _flat(2.0 / norm * (at.product - at.lean * Y))
+    length = float(np.linalg.norm(g.astype(np.float64)))
+    if length == 0.0 or not np.isfinite(length):
+        return g, length
+    return (g / length).astype(_flat(Y).dtype), length
+
+
+def _scaled_memory(problem: Problem, Y: Array, at: _Gradient, curvature: float) -> tuple[LimitedMemory, float]:
+    """A quasi-Newton memory whose diagonal scaling is at most one, and the factor that was taken out of it."""
+    scaling = inverse_curvature(problem, _unit(Y), -at.lean * at.scale, curvature)
+    reach = float(scaling.max())
+    sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
+    return LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse), reach
+
+
+def _faded(values: list[float], fading: float) -> bool:
+    """Whether the last steps gained less than a share ``fading`` of the mean step, or the last one only rounding."""
+    done, value = len(values) - 1, values[-1]
+    if done >= _LEAST and values[-1 - _LEAST] - value <= fading * (values[0] - value) * _LEAST / done:
+        return True
+    return values[-2] - value <= 1e-15 * abs(value)
 
 
 def _stored(problem: Problem, Y: Array, image: Any, near: tuple[float, float] | None) -> tuple[Array, Any, float, Any]:
@@ -182,10 +201,10 @@ def _power(product: Array) -> float:
     return 1.0 if abs(exponent) < 60 else 2.0 ** -max(-1000, min(1000, exponent))
 
 
-def _pull(Y: Array, product: Array, lean: float, factor: float) -> Array:
+def _pull(Y: Array, at: _Gradient, norm: float) -> Array:
     """Yᴴ(⟨∇f, X⟩ − ∇f)Y for Y made unit."""
     wide = Y.astype(np.complex128 if Y.dtype.kind == "c" else np.float64)
-    return np.asarray(factor * (dagger(wide) @ (lean * wide - product)))
+    return np.asarray(at.scale / norm * (dagger(wide) @ (at.lean * wide - at.product)))
 
 
 def _flat(Y: Array) -> Array:

@@ -24,15 +24,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import share, whole
 from ..eigen.leading import leading
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..places.numpy import EPS, Array, dagger
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
-from .descent import block_of, descend
+from .descent import descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
+from .scaling import block_of
 
 _GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
 _LONGEST = 120  # most steps of a descent after many that were cut short
@@ -84,10 +86,8 @@ class Hybrid:
     zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
     def __post_init__(self) -> None:
-        if isinstance(self.block, bool) or not isinstance(self.block, int) or self.block < 1:
-            raise ValueError(f"Hybrid: block must be a positive whole number, got {self.block!r}.")
-        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0.0 < self.share < 1.0:
-            raise ValueError(f"Hybrid: share must be a number between 0 and 1, got {self.share!r}.")
+        whole("Hybrid", "block", self.block)
+        share("Hybrid", "share", self.share)
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         mode = "project" if getattr(problem.objective, "condition", np.inf) <= _WELL else "factor"
@@ -212,12 +212,20 @@ def _single(problem: Problem, point: Point, gap: float) -> bool:
 
 
 def _projects(problem: Problem) -> bool:
-    """Dense problems whose smoothness is at hand: without it projections have to try for it, and descents do not."""
+    """Whether projections may take over from descents: a dense problem, whose β needs no work to be known.
+
+    Without β a projection has to try for a step size; a descent needs none.
+    """
     objective = problem.objective
-    # a constant that is worked out when asked for is not at hand, even if somebody has asked for it before
+    if not getattr(objective, "dense", False):
+        return False
+    return hasattr(objective, "condition") or _given_smoothness(objective) is not None
+
+
+def _given_smoothness(objective: Any) -> float | None:
+    """The smoothness where it is a plain number; None where a (cached) property works it out, asked for or not."""
     worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
-    at_hand = hasattr(objective, "condition") or not (worked_out or getattr(objective, "smoothness", None) is None)
-    return bool(getattr(objective, "dense", False)) and at_hand
+    return None if worked_out else getattr(objective, "smoothness", None)
 
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:

@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import whole
 from ..domains.lift import LiftedObjective
 from ..domains.sets import Domain, NuclearBall
 from ..matrices.factors import Rectangular, Symmetric
@@ -59,9 +60,8 @@ class InFace:
     Memory: ClassVar[type] = InFaceMemory
 
     def __post_init__(self) -> None:
-        for name, value, least in (("moves", self.moves, 1), ("turns", self.turns, 0)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"InFace: {name} must be a whole number ≥ {least}, got {value!r}.")
+        whole("InFace", "moves", self.moves)
+        whole("InFace", "turns", self.turns, least=0)
 
     def require(self, problem: Problem) -> None:
         """Refuse a penalty: its faces are not smaller copies of a domain."""

@@ -18,7 +18,7 @@ from ..matrices.atoms import Atoms
 from ..problem import Point, Problem, Step
 from .conditional_gradient import CGMemory
 from .oracle import FRACTION, base, begin
-from .rank_one import regularized, smoothness_or_say, theorem_accuracy, theorem_step
+from .rank_one_parts import regularized, smoothness_or_say, theorem_accuracy, theorem_step
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..certificates.certificate import Evidence
-from ..certificates.dual import Candidate, LowerBound, believed, claim, lower_bound
+from ..certificates.dual import Candidate, believed
 from ..certificates.evidence import evidence_of
+from ..certificates.lower import LowerBound, claim, lower_bound
 from ..domains.penalties import NuclearPenalty, TracePenalty
 from ..domains.sets import NuclearBall, TraceBall, size_of
 from ..matrices.factors import Factors, Rectangular, Symmetric

@@ -150,6 +150,6 @@ def reach(known: Solved, end: float, promise: Promise) -> float:
         return end
     near, far = known.size, end
     for _ in range(12):
-        middle = math.sqrt(near * far)
+        middle = math.sqrt(near) * math.sqrt(far)
         near, far = (middle, far) if keeps(middle) else (near, middle)
     return near

@@ -3,69 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ..certificates.certificate import Certificate
+from ..certificates.certificate import Certificate, Evidence
 from ..certificates.judge import certify
 from ..certificates.judged import look
 from ..checks import numbers
 from ..fingerprint import data_fingerprint
-from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..matrices.factors import Factors, Rectangular
 from ..places.numpy import Array
 from ..problem import Problem
-from ..result import Result
 from ..solve import solve
 from ..stop import Stop
 from .family import Between, Family, remeasured
+from .point import PathPoint
 from .proof import Node, Promise
 
 _COLUMNS = ("radius", "lam", "value", "lower_bound", "gap", "rank", "seconds")
 
 
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One solution of a path.
+class _Offer(NamedTuple):
+    """A feasible point between two neighbours: its value, which kind it is (left, right, blend), the size it is of."""
 
-    ``radius`` and ``lam`` are both there, whichever of the two was chosen: for a ball λ is the certified bound on σ₁ of
-    the gradient, for a penalty the radius is the nuclear norm of X. ``rank`` counts singular values above 10⁻⁶ of
-    the largest. ``result.state`` is empty, as images and slopes would fill the memory: ``solve(…, start=point.result)``
-    starts from the factors.
-    """
-
-    size: float
-    radius: float
-    lam: float
     value: float
-    lower_bound: float
-    rank: int
-    seconds: float
-    products: float
-    result: Result
-    problem: Problem = field(repr=False)
-    sigma: float = field(repr=False)
-    spread: float = field(repr=False, default=0.0)
-    slope: Any = field(repr=False, default=None)  # the dual point that sigma belongs to, where it is not X's own
-
-    @property
-    def gap(self) -> float:
-        return max(self.value - self.lower_bound, 0.0)
-
-    @property
-    def own(self) -> bool:
-        """Whether ``sigma`` belongs to the slope of X itself."""
-        return self.slope is None
-
-    @property
-    def X(self) -> Factors:
-        return self.result.X
-
-    @property
-    def certificate(self) -> Certificate:
-        return self.result.certificate
+    kind: int
+    size: float
 
 
 class Path(Sequence[PathPoint]):
@@ -140,23 +105,35 @@ class Path(Sequence[PathPoint]):
         a, b = self._neighbours(size)
         if a == b:
             return self.points[a].X, self.points[a].certificate
-        between = self._between(a, b)
-        lower, evidence = between.proof(size, [node.size for pair in self._around(size)[:1] for node in pair])
-        offers = self._offers(a, b, size)
-        best = min(value for value, _, _ in offers)
-        allowed = max(self.promise.allowed(best) if self.promise else 0.0, best - lower)
+        lower, evidence = self._proof(a, b, size)
+        X, allowed = self._simplest(a, b, size, lower)
+        if evidence is None and lower > -np.inf:
+            return self._shown(self.family.at(size), X, allowed)
+        return X, self._certified(size, X, lower, evidence)
+
+    def _simplest(self, a: int, b: int, size: float, lower: float) -> tuple[Factors, float]:
+        """Of the feasible points between two neighbours, the one of fewest atoms whose gap is allowed; and that gap.
+
+        Allowed is what the path promised, or, where it promised nothing, the gap of the best of these points.
+        """
+        between, offers = self._between(a, b), self._offers(a, b, size)
+        best = min(offer.value for offer in offers)
+        promised = self.promise.allowed(best) if self.promise else 0.0
+        allowed = max(promised, best - lower)
         left, right = (solution.X.triple()[1].size for solution in (between.a, between.b))
-        atoms = (left, right, left + right)
-        _, _, which, place = min((atoms[w], v, w, p) for v, w, p in offers if v - lower <= allowed)
-        X, problem = between.factors(place, which), self.family.at(size)
-        if isinstance(X, Rectangular) and X.s.size:
-            X = Rectangular(*X.svd())
+        atoms = (left, right, left + right)  # of each kind of point
+        good = [offer for offer in offers if offer.value - lower <= allowed]
+        chosen = min(good, key=lambda offer: (atoms[offer.kind], offer))
+        X = between.factors(chosen.size, chosen.kind)
+        return (Rectangular(*X.svd()) if isinstance(X, Rectangular) and X.s.size else X), allowed
+
+    def _certified(self, size: float, X: Factors, lower: float, evidence: Evidence | None) -> Certificate:
+        """The certificate of X at a size, with a lower bound that was proven there."""
+        problem = self.family.at(size)
         judged = look(problem, X)
         kinds = {point.certificate.kind for point in self.points}
         kind = "none" if lower == -np.inf else "proven" if kinds == {"proven"} else "probable"
-        if evidence is None and kind != "none":
-            return self._shown(problem, X, allowed)
-        certificate = Certificate(
+        return Certificate(
             kind=kind,
             failure=0.0 if kind == "proven" else self.failure,
             value=judged.value,
@@ -168,7 +145,6 @@ class Path(Sequence[PathPoint]):
             rounding=judged.rounding,
             evidence=evidence,
         )
-        return X, certificate
 
     def _shown(self, problem: Problem, X: Factors, allowed: float) -> tuple[Factors, Certificate]:
         """Without a conjugate the slope of a neighbour, feasible or not, cannot be shown to others: that of X can."""
@@ -186,25 +162,27 @@ class Path(Sequence[PathPoint]):
             if a == b:
                 found.append((self.points[a].value, self.points[a].lower_bound))
             else:
-                found.append((min(self._offers(a, b, size))[0], self._lower(a, b, size)))
+                best = min(offer.value for offer in self._offers(a, b, size))
+                found.append((best, self._proof(a, b, size)[0]))
         values, lower = np.array(found).reshape(-1, 2).T
         return values, lower
 
-    def _lower(self, a: int, b: int, size: float) -> float:
-        """The best bound between two neighbours."""
-        return self._between(a, b).proof(size, [node.size for pair in self._around(size)[:1] for node in pair])[0]
+    def _proof(self, a: int, b: int, size: float) -> tuple[float, Evidence | None]:
+        """The best bound between two neighbours, and the evidence for it; the proof of the interval is asked first."""
+        around = [node.size for pair in self._around(size)[:1] for node in pair]
+        return self._between(a, b).proof(size, around)
 
-    def _offers(self, a: int, b: int, size: float) -> list[tuple[float, int, float]]:
-        """Values of feasible points, which point each is, and the size it was made for.
+    def _offers(self, a: int, b: int, size: float) -> list[_Offer]:
+        """Feasible points at a size: each neighbour, scaled, and their blend.
 
         With a penalty the blends that proved the interval are there, too: each is worth something at every λ.
         """
         between = self._between(a, b)
-        offers = [(value, which, size) for which, value in enumerate(between.primal(size))]
+        offers = [_Offer(value, kind, size) for kind, value in enumerate(between.primal(size))]
         if self.family.penalized:
             for place in {node.size for pair in self._around(size) for node in pair}:
                 value, norm = between.primal(place)[2], between.norms(place)[2]
-                offers.append((value + (size - place) * norm, 2, place))
+                offers.append(_Offer(value + (size - place) * norm, 2, place))
         return offers
 
     def _around(self, size: float) -> list[tuple[Node, Node]]:
@@ -238,11 +216,3 @@ class Path(Sequence[PathPoint]):
                 ends.append(remeasured(self.family, point.size, point.X, point.sigma, point.spread, kept=point.slope))
             self._held = (a, Between(*ends))
         return self._held[1]
-
-
-def rank_of(X: Factors) -> int:
-    """Singular values above 10⁻⁶ of the largest."""
-    if not X.triple()[1].size:
-        return 0
-    values = X.eigh()[0] if isinstance(X, Symmetric) else X.svd()[1]
-    return int(np.sum(values > 1e-6 * values.max(initial=0.0)))

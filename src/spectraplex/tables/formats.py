@@ -14,7 +14,8 @@ import numpy as np
 from ..estimators.input.labels import Labels, as_column, distinct, objects
 from ..estimators.input.observations import as_frame, frame_column, matrix_entries
 from ..places.numpy import Array
-from .layout import Asked, Layout, chosen, is_number, place_of
+from .layout import Asked, chosen, is_number, place_of
+from .records import Layout
 from .table import Table, as_text
 
 _TRIPLE = ("rows", "cols", "values")

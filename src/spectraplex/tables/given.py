@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .layout import READABLE
+from .opened import READABLE
 
 ARRAYS = (".npz", ".npy", ".mtx")
 _PACKED = (".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz", ".lz4")

@@ -5,23 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from .ratings import RATING_FILES
-from .unpack import bytes_of
+from .opened import NOTHING, Opening, text_of
+from .records import UNCLOSED, Layout, records
 
 #: What people write where nothing is; compared in lower case, without blanks around it.
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 
-#: What `complete` reads, in words.
-READABLE = "a CSV, TSV, Parquet, npz or mtx file"
-
-_MARKED = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _MARKS = ("\t", ";", ",", "|")
 _WORDS = {
     "tab": "\t",
@@ -32,18 +27,15 @@ _WORDS = {
     "blanks": " ",
 }
 _SAMPLE = 20  # lines that the layout is guessed from
-_KNOWN = {  # headers that mean something, in lower case without blanks, '_' and '-'
-    "row": ("row", "rows", "user", "userid", "uid", "u", "customer", "customerid", "person", "reader", "reviewerid"),
-    "column": (
-        *("column", "columns", "col", "item", "itemid", "iid", "i", "movie", "movieid", "product", "productid"),
-        *("book", "bookid", "isbn", "asin", "song", "songid", "film", "title"),
-    ),
-    "value": ("value", "values", "rating", "ratings", "stars", "score", "overall", "y"),
+# headers that mean something, in lower case without blanks, '_' and '-'; those of rating files first
+USERS = ("user", "userid", "uid", "u")
+ITEMS = ("item", "itemid", "iid", "i", "movie", "movieid", "product", "productid", "book", "bookid")
+RATINGS = ("rating", "ratings", "stars", "score")
+_KNOWN = {
+    "row": ("row", "rows", *USERS, "customer", "customerid", "person", "reader", "reviewerid"),
+    "column": ("column", "columns", "col", *ITEMS, "isbn", "asin", "song", "songid", "film", "title"),
+    "value": ("value", "values", *RATINGS, "overall", "y"),
 }
-
-
-#: What is most often wrong where a record cannot be read, or is of many lines.
-UNCLOSED = " (is a quotation mark not closed?)"
 
 
 @dataclass(frozen=True)
@@ -68,84 +60,22 @@ class Asked:
         return replace(plain, **(known | said))
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The guess, or what was asked for."""
-
-    delimiter: str
-    header: bool
-    names: tuple[str, ...]  # of the columns; their positions, counted from one, where there is no header
-    padded: bool  # a blank after every separator, which is no part of a label
-    sample: tuple[tuple[str, ...], ...]  # the first lines below the header
-
-    @property
-    def words(self) -> str:
-        """Such as 'separated by commas, with a header'."""
-        marks = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "'|'", "::": "'::'", " ": "blanks"}
-        mark = marks.get(self.delimiter, repr(self.delimiter))
-        return f"separated by {mark}, {'with a' if self.header else 'no'} header"
-
-
-@contextmanager
-def text_of(path: Path, encoding: str | None = None) -> Iterator[tuple[str, IO[str]]]:
-    """The name of a text file as messages say it, and the file; what is not text is refused in a sentence."""
-    with bytes_of(path, RATING_FILES) as (name, raw):
-        head = raw.read(4096)
-        raw.seek(0)
-        if not head.strip():
-            raise ValueError(f"{name} is empty; there is nothing to read.")
-        known = encoding or next((word for mark, word in _MARKED if head.startswith(mark)), "")
-        if not known and b"\0" in head:
-            raise ValueError(
-                f"{name} is not a text file; give {READABLE}. If it is one, say its --encoding, such as utf-16-le."
-            )
-        if not isinstance(raw, io.BufferedReader):
-            raw = io.BytesIO(raw.read())  # an unpacker is asked whether it is closed, in Python, for every line
-        try:
-            text = io.TextIOWrapper(raw, encoding=known or "utf-8-sig", newline="")
-        except LookupError:
-            raise ValueError(f"--encoding {encoding!r} is not known here; usual ones are utf-8 and latin-1.") from None
-        try:
-            yield name, text
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{name} is not a text file in {error.encoding} (byte {error.object[error.start]:#04x} is none). "
-                "If it is a text file, say which --encoding it has, such as latin-1."
-            ) from None
-        finally:
-            text.detach()
-
-
-def records(text: IO[str], layout: Layout) -> Any:
-    """The records of a file, header included, as lists of fields; an empty line is an empty list."""
-    if layout.delimiter == " ":
-        return _Counted(str.split, text)
-    if layout.delimiter == "::":
-        return _Counted(lambda line: line.split("::") if (line := line.rstrip("\r\n")) else [], text)
-    return csv.reader(text, delimiter=layout.delimiter, skipinitialspace=layout.padded)
-
-
-class _Counted:
-    """Lines split by a function, with the number of the last one, as ``csv.reader`` has it."""
-
-    def __init__(self, split: Any, lines: IO[str]) -> None:
-        self.split, self.lines, self.line_num = split, lines, 0
-
-    def __iter__(self) -> _Counted:
-        return self
-
-    def __next__(self) -> list[str]:
-        self.line_num += 1
-        fields: list[str] = self.split(next(self.lines))
-        return fields
-
-
 def laid_out(path: Path, asked: Asked) -> tuple[str, Layout]:
     """The name of a file and its layout, from its first lines."""
-    with text_of(path, asked.encoding) as (name, text):
-        lines = [line for line in islice(text, 10 * _SAMPLE) if line.strip()][:_SAMPLE]
+    with text_of(path, Opening(asked.encoding)) as (name, text):
+        return name, guessed(name, first_lines(text), asked)
+
+
+def first_lines(text: IO[str]) -> list[str]:
+    """As many as a layout is guessed from, empty ones among them."""
+    return list(islice(text, 10 * _SAMPLE))
+
+
+def guessed(name: str, beginning: Sequence[str], asked: Asked, empty: str = NOTHING) -> Layout:
+    """The layout of a file that begins with these lines."""
+    lines = [line for line in beginning if line.strip()][:_SAMPLE]
     if not lines:
-        raise ValueError(f"{name} is empty; there is nothing to read.")
+        raise ValueError(f"{name} is empty; {empty}.")
     delimiter = _delimiter(lines, asked)
     bare = Layout(delimiter, False, (), False, ())
     padded = delimiter in _MARKS[1:] and _padded(lines[1:] or lines, delimiter)  # a header may be otherwise
@@ -156,7 +86,7 @@ def laid_out(path: Path, asked: Asked) -> tuple[str, Layout]:
     first = tuple(field.strip() for field in sample[0])
     header = _headed(sample, asked)
     names = first if header else tuple(str(k) for k in range(1, len(first) + 1))
-    return name, Layout(delimiter, header, names, padded, tuple(sample[1 if header else 0 :]))
+    return Layout(delimiter, header, names, padded, tuple(sample[1 if header else 0 :]))
 
 
 def _records(lines: Sequence[str], layout: Layout) -> list[tuple[str, ...]]:
@@ -214,7 +144,7 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
         wanted = getattr(asked, role)
         if wanted is not None:
             places[role] = place_of(name, layout, wanted, f"--{role}")
-    plain = [re.sub(r"[\s_-]", "", word).lower() for word in layout.names]
+    plain = plain_names(layout)
     for role, words in _KNOWN.items():
         found = next((plain.index(word) for word in words if word in plain), None)
         if layout.header and role not in places and found is not None and found not in places.values():
@@ -239,8 +169,16 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
 
 def usual(word: str) -> bool:
     """Whether a word is what headers usually say."""
-    plain = re.sub(r"[\s_-]", "", word).lower()
-    return any(plain in words for words in _KNOWN.values())
+    return any(_plain(word) in words for words in _KNOWN.values())
+
+
+def plain_names(layout: Layout) -> list[str]:
+    """The names of the columns in lower case, without blanks, '_' and '-'."""
+    return [_plain(word) for word in layout.names]
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[\s_-]", "", word).lower()
 
 
 def place_of(name: str, layout: Layout, wanted: str, option: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import warnings
@@ -10,20 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from ..places.numpy import Array
-from .unpack import lines_of
+from .layout import ITEMS, RATINGS, USERS, Asked, first_lines, guessed, is_number, plain_names
+from .opened import RATING_FILES, Opening, text_of
+from .records import Layout, in_words, numbered_records, of_width
 
-RATING_FILES = ("u.data", "ratings.dat", "ratings.csv")
-_NAMES = {  # headers that mean a column, in lower case without blanks, '_' and '-'
-    "user": ("user", "userid", "uid", "u"),
-    "item": ("item", "itemid", "iid", "i", "movie", "movieid", "product", "productid", "book", "bookid"),
-    "rating": ("rating", "ratings", "stars", "score", "value"),
-}
-_MARKS = ("\t", ";", ",")
+_NEEDED = "one rating a line is needed: user, item, rating"
+_NAMES = {"user": USERS, "item": ITEMS, "rating": (*RATINGS, "value")}  # headers that mean a column
 _INTEGER = re.compile(r"\+?(\d+)(?:\.0*)?", re.ASCII)
 
 
@@ -49,13 +45,6 @@ class Columns(NamedTuple):
     users: Array
     items: Array
     values: Array
-
-
-class _Layout(NamedTuple):
-    separator: str | None  # None: blanks
-    header: bool
-    width: int
-    where: dict[str, int]  # user, item, rating → column
 
 
 def read_ratings(path: str | os.PathLike[str], *, scale: tuple[float, float] | None = None) -> Ratings:
@@ -90,48 +79,50 @@ def read_columns(
     """The three columns of a file; in a zip archive, of the first member with one of the wanted names."""
     if scale is not None and not scale[0] <= scale[1]:
         raise ValueError(f"read_ratings: scale must be (low, high) with low ≤ high, got {scale}.")
-    with lines_of(path, wanted or RATING_FILES, lone=wanted is None) as (name, lines):
-        layout, first = _layout(name, lines)
-        columns = _fast(layout, chain([] if layout.header else [first], lines))
+    how = Opening(None, wanted or RATING_FILES, wanted is None, forgiving=True, empty=_NEEDED, binary=_NEEDED)
+    with text_of(path, how) as (name, text):
+        beginning = first_lines(text)
+        layout = guessed(name, beginning, Asked(), empty=_NEEDED)
+        where = _where(name, layout, next(k for k, line in enumerate(beginning, 1) if line.strip()))
+        columns = _fast(layout, where, chain(beginning, text))
     if columns is None or not _plausible(columns, scale):
-        with lines_of(path, wanted or RATING_FILES, lone=wanted is None) as (name, lines):
-            columns = _careful(name, layout, lines, scale)
+        with text_of(path, how) as (name, text):
+            columns = _careful(name, text, layout, where, scale)
     return columns
 
 
-def _layout(name: str, lines: Iterator[str]) -> tuple[_Layout, str]:
-    """How the columns are laid out, from the first line that is not empty; and that line."""
-    number, first = next(((k, line) for k, line in enumerate(lines, 1) if line.strip()), (0, ""))
-    if not first:
-        raise ValueError(f"{name} is empty; one rating a line is needed: user, item, rating.")
-    separator = next((mark for mark in ("::", *_MARKS) if mark in first), None)
-    fields = _split(first, separator)
-    if any(_is_number(field) for field in fields):
-        if len(fields) < 3:
-            raise ValueError(f"{name} line {number}: {_count(fields)}, but user, item and rating are needed.")
-        return _Layout(separator, False, len(fields), {"user": 0, "item": 1, "rating": 2}), first
-    plain = [re.sub(r"[\s_-]", "", field).lower() for field in fields]
-    where = {}
+def _where(name: str, layout: Layout, line: int) -> tuple[int, int, int]:
+    """The places of user, item and rating: by the names in the header, or the first three."""
+    if not layout.header:
+        if len(layout.names) < 3:
+            raise ValueError(
+                f"{name} line {line}: {in_words(len(layout.names))}, but user, item and rating are needed."
+            )
+        return 0, 1, 2
+    plain, places = plain_names(layout), []
     for column, names in _NAMES.items():
         place = next((plain.index(word) for word in names if word in plain), None)
         if place is None:
-            there = ", ".join(repr(field) for field in fields)
+            there = ", ".join(repr(field) for field in layout.names)
             raise ValueError(
-                f"{name} line {number}: no {column} column (one named {', '.join(names[:3])} …); "
+                f"{name} line {line}: no {column} column (one named {', '.join(names[:3])} …); "
                 f"the columns there are {there[:300]}."
             )
-        where[column] = place
-    return _Layout(separator, True, len(fields), where), first
+        places.append(place)
+    user, item, rating = places
+    return user, item, rating
 
 
-def _fast(layout: _Layout, lines: Iterator[str]) -> Columns | None:
+def _fast(layout: Layout, where: tuple[int, int, int], lines: Iterator[str]) -> Columns | None:
     """The columns by numpy's compiled reader, or None where it stumbles."""
-    separator = layout.separator
+    if layout.header:
+        next(line for line in lines if line.strip())
+    separator = None if layout.delimiter == " " else layout.delimiter
     if separator == "::":
         separator, lines = "\t", (line.replace("::", "\t") for line in lines)
-    kinds: list[Any] = ["U1"] * layout.width  # every column is taken, so that a line with too few or many is noticed
-    for column, kind in (("user", np.int64), ("item", np.int64), ("rating", np.float64)):
-        kinds[layout.where[column]] = kind
+    kinds: list[Any] = ["U1"] * len(layout.names)  # all are taken, so that a line with too few or many is noticed
+    for place, kind in zip(where, (np.int64, np.int64, np.float64), strict=True):
+        kinds[place] = kind
     dtype = np.dtype([(f"f{k}", kind) for k, kind in enumerate(kinds)])
     try:
         with warnings.catch_warnings():
@@ -139,7 +130,7 @@ def _fast(layout: _Layout, lines: Iterator[str]) -> Columns | None:
             table = np.loadtxt(lines, dtype, comments=None, delimiter=separator, ndmin=1)
     except (ValueError, Warning, OverflowError):
         return None
-    user, item, rating = (np.ascontiguousarray(table[f"f{layout.where[column]}"]) for column in _NAMES)
+    user, item, rating = (np.ascontiguousarray(table[f"f{place}"]) for place in where)
     return Columns(user, item, rating)
 
 
@@ -168,30 +159,23 @@ def _repeated(users: Array, items: Array) -> tuple[int, int] | None:
     return int(earlier[0]), again
 
 
-def _careful(name: str, layout: _Layout, lines: Iterator[str], scale: tuple[float, float] | None) -> Columns:
-    """The columns line by line: slow, and names the first line that cannot be."""
+def _careful(
+    name: str, text: IO[str], layout: Layout, where: tuple[int, int, int], scale: tuple[float, float] | None
+) -> Columns:
+    """The columns record by record: slow, and names the first line that cannot be."""
     users: list[int] = []
     items: list[int] = []
     values: list[float] = []
     places: list[int] = []
-    header = layout.header
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    for number, record in numbered_records(name, text, layout):
+        if not layout.delimiter.join(record).strip():
             continue
-        if header:
-            header = False
-            continue
-        place = f"{name} line {number}"
-        fields = _split(line, layout.separator)
-        while len(fields) > layout.width and not fields[-1]:
-            fields.pop()
-        if len(fields) != layout.width:
-            raise ValueError(
-                f"{place}: {_count(fields)} where the first line has {layout.width}: {line.strip()[:60]!r}."
-            )
-        users.append(_id(place, "user", fields[layout.where["user"]]))
-        items.append(_id(place, "item", fields[layout.where["item"]]))
-        values.append(_rating(place, fields[layout.where["rating"]], scale))
+        at = f"{name} line {number}"
+        fields = of_width(at, record, layout)
+        user, item, rating = (fields[place].strip() for place in where)
+        users.append(_id(at, "user", user))
+        items.append(_id(at, "item", item))
+        values.append(_rating(at, rating, scale))
         places.append(number)
     if not values:
         raise ValueError(f"{name}: a header and no rating below it.")
@@ -217,7 +201,7 @@ def _id(place: str, column: str, field: str) -> int:
 
 
 def _rating(place: str, field: str, scale: tuple[float, float] | None) -> float:
-    if not _is_number(field):
+    if not is_number(field):
         raise ValueError(f"{place}: rating {field!r} is not a number.")
     value = float(field)
     if not np.isfinite(value):
@@ -225,21 +209,3 @@ def _rating(place: str, field: str, scale: tuple[float, float] | None) -> float:
     if scale is not None and not scale[0] <= value <= scale[1]:
         raise ValueError(f"{place}: rating {field!r} is outside the scale {scale[0]:g} … {scale[1]:g}.")
     return value
-
-
-def _split(line: str, separator: str | None) -> list[str]:
-    line = line.strip("\r\n ")
-    fields = next(csv.reader([line], delimiter=separator)) if '"' in line and separator in _MARKS else None
-    return [field.strip() for field in fields or line.split(separator)]
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return "_" not in field  # Python's own thousands mark is no part of a rating file
-
-
-def _count(fields: list[str]) -> str:
-    return f"{len(fields)} column{'s' if len(fields) != 1 else ''}"

@@ -19,19 +19,17 @@ from ..places.numpy import Array
 from .layout import (
     ALMOST,
     MISSING,
-    UNCLOSED,
     Asked,
-    Layout,
     almost_number,
     chosen,
     is_number,
     laid_out,
     name_of,
     place_of,
-    records,
-    text_of,
     usual,
 )
+from .opened import Opening, text_of
+from .records import Layout, in_words, numbered, of_width, records
 from .table import Table
 
 _CHUNK = 1 << 16  # records at a time: few enough to stay in cache and memory, enough that the loop over them is nothing
@@ -115,7 +113,7 @@ def _no_collector() -> Iterator[None]:
 
 def _fast(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], codes: tuple[Codes, Codes]) -> Array:
     picks, width, parts = [itemgetter(place) for place in where], len(layout.names), []
-    with text_of(path, asked.encoding) as (_, text), _no_collector():
+    with text_of(path, Opening(asked.encoding)) as (_, text), _no_collector():
         lines = records(text, layout)
         if layout.header:
             next(line for line in lines if line)
@@ -168,16 +166,10 @@ def _kept(
     path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int]
 ) -> Iterator[tuple[int, str, str, float]]:
     """Line, row label, column label and value of every observation."""
-    width = len(layout.names)
-    for name, number, record in numbered(path, asked, layout):
+    for name, number, record in numbered(path, asked.encoding, layout):
         at = f"{name} line {number}"
-        while len(record) > width and not record[-1].strip():
-            record.pop()  # a separator at the end of a line
-        if len(record) != width:
-            whole = layout.delimiter.join(record)
-            hint = UNCLOSED if "\n" in whole or "\r" in whole else ""
-            raise ValueError(f"{at}: {_columns(len(record))} where the first line has {width}: {whole[:60]!r}{hint}.")
-        row, col, field = (record[k] for k in where)
+        fields = of_width(at, record, layout)
+        row, col, field = (fields[k] for k in where)
         if field.strip().lower() in MISSING:
             if asked.drop_empty:
                 continue
@@ -204,30 +196,9 @@ def _hint(field: str, layout: Layout, place: int) -> str:
     return f" (column {layout.names[place]!r}; --value names another)"
 
 
-def numbered(path: Path, asked: Asked, layout: Layout) -> Iterator[tuple[str, int, list[str]]]:
-    """Name of the file, line, and record, for every one that is not empty; the header is left out."""
-    with text_of(path, asked.encoding) as (name, text):
-        lines, header, before = records(text, layout), layout.header, 0
-        try:
-            for record in lines:
-                number, before = before + 1, lines.line_num  # a record may span lines; its first one counts
-                if not record or (len(record) == 1 and not record[0].strip()):
-                    continue
-                if header:
-                    header = False
-                    continue
-                yield name, number, record
-        except csv.Error as error:
-            raise ValueError(f"{name} line {before + 1}: cannot be read ({error}){UNCLOSED}.") from None
-
-
 def _line(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], place: int) -> int:
     """The line of an observation, found again only when a message needs it."""
     return next(islice(_kept(path, asked, layout, where), place, None))[0]
-
-
-def _columns(width: int) -> str:
-    return f"{width} column{'s' if width != 1 else ''}"
 
 
 def read_pairs(path: Path, asked: Asked, named: tuple[str, str]) -> tuple[list[str], list[str], str]:
@@ -255,9 +226,9 @@ def read_pairs(path: Path, asked: Asked, named: tuple[str, str]) -> tuple[list[s
         raise ValueError(f"{name}: --row and --column must name two different columns.")
     rows: list[str] = []
     cols: list[str] = []
-    for _, number, record in numbered(path, asked, layout):
+    for _, number, record in numbered(path, asked.encoding, layout):
         if len(record) <= max(where):
-            raise ValueError(f"{name} line {number}: {_columns(len(record))}; row and column labels are needed.")
+            raise ValueError(f"{name} line {number}: {in_words(len(record))}; row and column labels are needed.")
         rows.append(record[where[0]])
         cols.append(record[where[1]])
     if not rows:

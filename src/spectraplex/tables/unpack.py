@@ -1,9 +1,8 @@
-"""A text file as its lines, whether it lies there plain, gzipped, or in a zip archive."""
+"""A file as its bytes, whether it lies there plain, gzipped, or in a zip archive."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,13 +11,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
-
-
-@contextmanager
-def lines_of(path: Path, wanted: tuple[str, ...], lone: bool = True) -> Iterator[tuple[str, Iterator[str]]]:
-    """The name of a file as messages say it, and its lines, unpacked and decoded; see ``bytes_of``."""
-    with bytes_of(path, wanted, lone) as (name, raw):
-        yield name, _text(name, raw)
 
 
 @contextmanager
@@ -79,13 +71,3 @@ def _member(name: str, archive: zipfile.ZipFile, wanted: tuple[str, ...], lone: 
     raise ValueError(
         f"{name}: no ratings in this archive; looked for {looked}, it holds {held}. Unpack it and name the file."
     )
-
-
-def _text(name: str, raw: IO[bytes]) -> Iterator[str]:
-    head = raw.read(4096)
-    raw.seek(0)
-    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    if encoding != "utf-16" and b"\0" in head:
-        raise ValueError(f"{name} is not a text file; one rating a line is needed: user, item, rating.")
-    # a title in another encoding must not stop the numbers beside it
-    return io.TextIOWrapper(raw, encoding=encoding, errors="replace")

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..estimators.input.labels import Labels
 from ..places.numpy import Array
-from .layout import MISSING, Asked, Layout, is_number, laid_out, place_of
+from .layout import MISSING, Asked, is_number, laid_out, place_of
+from .records import Layout, numbered
 from .table import Table
-from .text import Codes, numbered
+from .text import Codes
 
 
 def read_wide(path: Path, asked: Asked) -> Table:
@@ -23,7 +24,7 @@ def read_wide(path: Path, asked: Asked) -> Table:
     labels: list[str] = []
     lines: list[int] = []
     cells: list[list[float]] = []
-    for _, number, record in numbered(path, asked, layout):
+    for _, number, record in numbered(path, asked.encoding, layout):
         record = padded(name, number, record, layout)
         labels.append(record[labelled] if labelled is not None else str(len(labels) + 1))
         lines.append(number)

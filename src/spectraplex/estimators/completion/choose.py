@@ -17,8 +17,9 @@ from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
 from ...solve import Observer, solve
 from ...stop import Status, Stop
+from ..hooks import Solver
 from ..input.observations import Observations
-from .recipe import Recipe, Solution, Solver, plainly, solved
+from .recipe import Recipe, Solution, plainly, solved
 
 _GROWTH = 1.5  # from one radius to the next
 _COLD = 6  # steps of the solver from nothing: predictions settle long before the gap does

@@ -11,12 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ...checks import whole
 from ...matrices.factors import Rectangular
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
 from ...problem import Problem
-from ...solve import solve
 from ...stop import Status
+from ..callbacks import CallbackSupport, Told, with_callbacks
+from ..hooks import Hooks
 from ..input.labels import Labels
 from ..input.observations import (
     OWNER,
@@ -27,12 +29,12 @@ from ..input.observations import (
     matrix_entries,
     pair_columns,
 )
-from ..progress import CallbackSupport, Told, with_callbacks
 from . import parameters, serving
 from .choose import choose
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .storage import Stored
 
+_NO_HOOKS = Hooks()
 _ENDS = {
     Status.STEP_LIMIT: "raise max_iter or tolerance",
     Status.INTERRUPTED: "it was interrupted",
@@ -210,10 +212,16 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         return self._fit_observations(self.observations_.joined(new), labels, names, (self.radius_, start))
 
     def _fit_columns(
-        self, first: Array, second: Array, values: Any, sample_weight: Any, names: list[str] | None
+        self,
+        first: Array,
+        second: Array,
+        values: Any,
+        sample_weight: Any,
+        names: list[str] | None,
+        hooks: Hooks = _NO_HOOKS,
     ) -> MatrixCompletion:
         seen, labels = parameters.observed(first, second, values, sample_weight)
-        return self._fit_observations(seen, labels, names)
+        return self._fit_observations(seen, labels, names, hooks=hooks)
 
     def _fit_observations(
         self,
@@ -221,14 +229,15 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         labels: tuple[Labels, Labels],
         names: list[str] | None,
         known: tuple[float, Rectangular] | None = None,
+        hooks: Hooks = _NO_HOOKS,
     ) -> MatrixCompletion:
         recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         parameters.refuse_size(seen.values)
         self.range_ = (float(seen.values.min()), float(seen.values.max()))
         used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
-        solver = getattr(self, "_solver", solve)
-        with one_blas_thread, Told(self) as told:
+        solver = hooks.solver
+        with one_blas_thread, Told(self, hooks) as told:
             start = None
             path = serving.no_path()
             if known is not None:
@@ -304,12 +313,12 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         Fewer where fewer are left; an unseen row gets what its intercepts say: the columns that are best on the whole.
         """
         check_is_fitted(self, "U_")
-        return serving.recommend(self, self._places(rows, "row"), parameters.whole(n, "n"), exclude_seen)
+        return serving.recommend(self, self._places(rows, "row"), whole(OWNER, "n", n), exclude_seen)
 
     def similar(self, columns: Any, n: int = 10) -> list[list[tuple[Any, float]]]:
         """For each column the n others with the most similar factors, as (label, cosine), best first."""
         check_is_fitted(self, "U_")
-        return serving.similar(self, self._places(columns, "column"), parameters.whole(n, "n"))
+        return serving.similar(self, self._places(columns, "column"), whole(OWNER, "n", n))
 
     def fold_in(self, row_observations: Any, values: Any = None) -> MatrixCompletion:
         """A copy of this model that knows more rows, without fitting again: columns stay as they are.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from numbers import Real
-from operator import index
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from ...checks import number, numbers
+from ...checks import is_flag, is_real, is_word, number, numbers, whole
 from ...places.numpy import Array
 from ..input.labels import Labels, as_column, distinct
 from ..input.observations import OWNER, Observations, refuse_masked
@@ -24,13 +23,13 @@ def recipe_of(model: Any) -> Recipe:
     if model.loss not in LOSSES:
         raise ValueError(f"{OWNER}: unknown loss {model.loss!r}; known: {', '.join(map(repr, LOSSES))}.")
     for name in ("intercepts", "clip"):
-        if not isinstance(getattr(model, name), bool | np.bool_):
+        if not is_flag(getattr(model, name)):
             raise TypeError(f"{OWNER}: {name} must be True or False, got {getattr(model, name)!r}.")
-    if isinstance(model.weighting, str) and model.weighting == "frequency":
+    if is_word(model.weighting, "frequency"):
         exponent = 0.25
-    elif model.weighting is None or (isinstance(model.weighting, str) and model.weighting == "plain"):
+    elif model.weighting is None or is_word(model.weighting, "plain"):
         exponent = 0.0
-    elif isinstance(model.weighting, Real) and not isinstance(model.weighting, bool):
+    elif is_real(model.weighting):
         exponent = number(OWNER, "weighting", model.weighting)
     else:
         raise ValueError(
@@ -48,7 +47,7 @@ def recipe_of(model: Any) -> Recipe:
     if share >= 1:
         raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
     number(OWNER, "tolerance", model.tolerance, positive=True)
-    whole(model.max_iter, "max_iter")
+    whole(OWNER, "max_iter", model.max_iter)
     delta, implicit = number(OWNER, "delta", model.delta, positive=True), number(OWNER, "implicit", model.implicit)
     return Recipe(model.loss, delta, ridges, exponent, implicit)
 
@@ -60,16 +59,6 @@ def radius_of(model: Any) -> float | None:
             raise ValueError(f"{OWNER}: radius must be 'auto' or a positive number, got {model.radius!r}.")
         return None
     return number(OWNER, "radius", model.radius, positive=True)
-
-
-def whole(value: Any, name: str) -> int:
-    try:
-        count = index(value)
-    except TypeError:
-        raise TypeError(f"{OWNER}: {name} must be a whole number, got {value!r}.") from None
-    if count < 1:
-        raise ValueError(f"{OWNER}: {name} must be at least 1, got {value!r}.")
-    return count
 
 
 def present(y: Any, sample_weight: Any) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...certificates import judge
-from ...certificates.dual import Certificate
+from ...certificates.certificate import Certificate
 from ...certificates.judged import look
 from ...domains.sets import NuclearBall
 from ...losses.entrywise import Huber, Logistic, Loss, Squared
@@ -23,6 +23,7 @@ from ...result import Result
 from ...solve import Observer, solve
 from ...stop import Status, Stop
 from ...trace import Trace
+from ..hooks import Solver
 from ..input.observations import Observations
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
@@ -97,9 +98,6 @@ def mean_count(counts: Array) -> float:
     """Of the rows that have any observation."""
     seen = counts[counts > 0]
     return float(seen.mean()) if seen.size else 1.0
-
-
-Solver = Callable[..., Result]  # like ``solve``; another one may keep what was solved, or show it
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ... import files
-from ...certificates.dual import Certificate
+from ...certificates.certificate import Certificate
 from ...places.numpy import Array
 from ...trace import Record, Trace
 from ..input.labels import Labels

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from ...checks import is_flag, is_real, is_whole, is_word, share, whole
 from ...places.numpy import Array
 
 
@@ -24,34 +25,33 @@ def check(imputer: Any) -> None:
             raise ValueError(f"{owner}: {name} must be {words}, got {getattr(imputer, name)!r}.")
 
     radius, count = imputer.radius, imputer.n_neighbors
-    wants("radius", "a positive number or 'auto'", _is(radius, "auto") or (_real(radius) and 0 < radius < np.inf))
-    wants("n_neighbors", "a whole number ≥ 0 or 'auto'", _is(count, "auto") or (_whole(count) and count >= 0))
+    wants("radius", "a positive number or 'auto'", is_word(radius, "auto") or (is_real(radius) and 0 < radius < np.inf))
+    wants("n_neighbors", "a whole number ≥ 0 or 'auto'", is_word(count, "auto") or (is_whole(count) and count >= 0))
     wants("metric", "'auto', 'learned' or 'identity'", imputer.metric in ("auto", "learned", "identity"))
-    if imputer.metric == "identity" and not _is(count, "auto") and count > 0:
+    if imputer.metric == "identity" and not is_word(count, "auto") and count > 0:
         raise ValueError(f"{owner}: neighbours need metric='learned'; say n_neighbors=0 with metric='identity'.")
-    wants("missing_values", "NaN or a number", _real(imputer.missing_values))
+    wants("missing_values", "NaN or a number", is_real(imputer.missing_values))
     for name in ("standardize", "add_indicator", "keep_empty_features"):
-        wants(name, "True or False", isinstance(getattr(imputer, name), bool | np.bool_))
+        wants(name, "True or False", is_flag(getattr(imputer, name)))
     for name in ("min_value", "max_value"):
         asked = getattr(imputer, name)
         wants(
             name,
             "a number, one for each column, None or 'observed'",
-            not isinstance(asked, str) or _is(asked, "observed"),
+            not isinstance(asked, str) or is_word(asked, "observed"),
         )
-    wants("tol", "a positive number", _real(imputer.tol) and 0 < imputer.tol < np.inf)
-    wants("max_iter", "a whole number ≥ 1", _whole(imputer.max_iter) and imputer.max_iter >= 1)
-    share = imputer.validation_fraction
-    wants("validation_fraction", "a number between 0 and 1", _real(share) and 0 < share < 1)
+    wants("tol", "a positive number", is_real(imputer.tol) and 0 < imputer.tol < np.inf)
+    whole(owner, "max_iter", imputer.max_iter)
+    share(owner, "validation_fraction", imputer.validation_fraction)
 
 
 def bounds(imputer: Any, table: Array) -> tuple[Array, Array]:
     """Least and largest value to fill in, for every column; a bound that was given goes before one observed."""
     least = _limit(imputer, "min_value", table, -np.inf)
     most = _limit(imputer, "max_value", table, np.inf)
-    if _is(imputer.min_value, "observed"):
+    if is_word(imputer.min_value, "observed"):
         return np.minimum(least, most), most
-    if _is(imputer.max_value, "observed"):
+    if is_word(imputer.max_value, "observed"):
         return least, np.maximum(least, most)
     wrong = np.nonzero(least > most)[0]
     if wrong.size:
@@ -80,15 +80,3 @@ def _limit(imputer: Any, name: str, table: Array, none: float) -> Array:
             f"'observed', got {asked!r}."
         )
     return np.broadcast_to(given, table.shape[1])
-
-
-def _is(value: Any, word: str) -> bool:
-    return isinstance(value, str) and value == word
-
-
-def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

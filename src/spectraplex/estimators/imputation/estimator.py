@@ -11,11 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ...paths.solutions import rank_of
+from ...paths.point import rank_of
 from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status
-from ..progress import CallbackSupport, Heard, with_callbacks
+from ..callbacks import CallbackSupport, Heard, with_callbacks
+from ..hooks import Hooks
 from .asked import bounds, check, is_nan
 from .table import Model, Settings, Watch, fit
 
@@ -108,6 +109,9 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> NuclearNormImputer:
         """Learn from a table with holes; ``y`` is not looked at."""
+        return self._fit(X, y, Hooks())
+
+    def _fit(self, X: Any, y: Any, hooks: Hooks) -> NuclearNormImputer:
         check(self)
         table = self._table(X, reset=True)
         missing = np.isnan(table)
@@ -121,13 +125,13 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"{type(self).__name__}: no value was observed in column(s) {', '.join(map(str, names))}, which are "
                 "left out; keep_empty_features=True keeps them, filled with zeros.",
-                stacklevel=2,
+                stacklevel=3,
             )
         self._kept = np.ones_like(empty) if self.keep_empty_features else ~empty
         self._holed = np.nonzero(missing.any(axis=0))[0]
         self._describe(table)
         self._limits = bounds(self, table)
-        with Heard(self, X, y) as watch:
+        with Heard(self, X, y, hooks) as watch:
             self._learn(table, watch)
         return self
 
@@ -156,7 +160,7 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
                     f"{type(self).__name__}: {fitted.result.status.value} Here that is max_iter={self.max_iter} "
                     f"and tol={self.tol:g}.",
                     ConvergenceWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             predicted[:, self._varying] = fitted.predicted
             self._model = fitted.model

@@ -18,7 +18,7 @@ from ...domains.sets import NuclearBall, size_of
 from ...matrices.factors import Rectangular
 from ...objectives.completion import Completion
 from ...objectives.in_metric import InMetric
-from ...paths.solutions import rank_of
+from ...paths.point import rank_of
 from ...places.numpy import Array
 from ...problem import Problem
 from ...result import Result

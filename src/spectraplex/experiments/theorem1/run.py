@@ -39,7 +39,8 @@ from scipy.linalg import eigh
 from ...domains.sets import Spectrahedron
 from ...methods.conditional_gradient import ConditionalGradient
 from ...methods.oracle import Direction, find
-from ...methods.rank_one import RankOneRegularized, theorem_accuracy, theorem_step
+from ...methods.rank_one import RankOneRegularized
+from ...methods.rank_one_parts import theorem_accuracy, theorem_step
 from ...objectives.completion import Completion
 from ...objectives.distance import Distance
 from ...places.numpy import Array

@@ -1,4 +1,4 @@
-"""Progress through scikit-learn's callbacks, where it has them (1.9 and later)."""
+"""scikit-learn's callbacks, where it has them (1.9 and later), told how a fit goes on; and hooks beside them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from ..stop import Stop
 from ..trace import Record
+from .hooks import Hooks
 from .imputation.table import Tried, Watch
 
 try:
@@ -22,23 +23,11 @@ except ImportError:
         return method
 
 
-def listeners(estimator: Any) -> tuple[Any, ...]:
-    """Observers of the solver that were hung on an estimator: the command line's progress is one."""
-    return tuple(getattr(estimator, "_observers", ()))
-
-
-def tell(estimator: Any, what: str, *facts: Any) -> None:
-    """Call those listeners that want to hear of this, by the name of their method."""
-    for listener in listeners(estimator):
-        if hasattr(listener, what):
-            getattr(listener, what)(*facts)
-
-
 class Told:
     """Tells the callbacks of an estimator about every step of the solver; one that answers True ends the solve."""
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+    def __init__(self, estimator: Any, hooks: Hooks) -> None:
+        self.estimator, self.hooks = estimator, hooks
         self.context: Any = None
         self.observers: tuple[Any, ...] = ()
 
@@ -48,7 +37,7 @@ class Told:
             self.context.call_on_fit_task_begin(estimator=self.estimator)
             if getattr(self.estimator, "_skl_callbacks", None):
                 self.observers = (self.step,)
-        self.observers += listeners(self.estimator)
+        self.observers += self.hooks.observers
         return self
 
     def __exit__(self, kind: Any, *_: object) -> None:
@@ -62,7 +51,7 @@ class Told:
         return not inner.call_on_fit_task_end(estimator=self.estimator, metadata=facts)
 
     def scored(self, radius: float, score: float) -> None:
-        tell(self.estimator, "scored", f"radius {radius:.6g}", score)
+        self.hooks.listener.scored(f"radius {radius:.6g}", score)
         if self.context is not None and getattr(self.estimator, "_skl_callbacks", None):
             inner = self.context.subcontext(task_name=f"radius {radius:.6g}")
             inner.call_on_fit_task_begin(estimator=self.estimator)
@@ -72,10 +61,10 @@ class Told:
 class Heard(Watch):
     """Tells the callbacks of an imputer about every setting that was tried and the last solve, when they are done."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
-        self.estimator, self.data = estimator, {"X": X, "y": y}
+    def __init__(self, estimator: Any, X: Any, y: Any, hooks: Hooks) -> None:
+        self.estimator, self.data, self.listener = estimator, {"X": X, "y": y}, hooks.listener
         self.context: Any = None
-        self.observers = listeners(estimator)
+        self.observers = hooks.observers
 
     def __enter__(self) -> Heard:
         if hasattr(self.estimator, "_init_callback_context"):
@@ -88,11 +77,11 @@ class Heard(Watch):
             self.context.call_on_fit_task_end(estimator=self.estimator, **self.data)
 
     def begin(self, what: str, stop: Stop, last: bool) -> None:
-        tell(self.estimator, "begin", what, stop, last)
+        self.listener.begin(what, stop, last)
 
     def solved(self, tried: Tried | None) -> None:
         if tried is not None:
-            tell(self.estimator, "scored", str(tried), tried.score)
+            self.listener.scored(str(tried), tried.score)
         if self.context is not None:
             inner = self.context.subcontext(task_name="solve" if tried is None else str(tried))
             inner.call_on_fit_task_begin(estimator=self.estimator)

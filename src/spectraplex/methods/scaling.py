@@ -1,0 +1,42 @@
+"""The diagonal scaling of a descent on a factor Y: one over the diagonal of a Gauss-Newton Hessian.
+
+For a squared loss the entry at (i, k) is about (how much row i is observed) · (how much column k weighs), plus the
+multiplier λ = −⟨∇f, X⟩ of the trace constraint.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..domains.lift import LiftedObjective
+from ..places.numpy import Array
+from ..problem import Problem
+
+_HUGE = 1e290  # a curvature beyond this is no curvature
+_FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
+
+
+def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: float) -> Array:
+    """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
+    lifted, objective = block_of(problem), problem.objective
+    m, n = objective.shape
+    if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
+        curvature = 0.0
+    rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
+    cols = np.full(n, curvature * m) if cols is None else cols
+    total = max(float(rows.sum()), np.finfo(float).tiny)
+    squares = np.abs(Y) ** 2
+    bend = np.zeros(Y.shape)
+    bend[lifted.left] += np.outer(rows, (cols / total) @ squares[lifted.right])
+    bend[lifted.right] += np.outer(cols, (rows / total) @ squares[lifted.left])
+    bend *= lifted.scale**2
+    floor = max(multiplier, _FLOOR * float(bend.max()))
+    whole = bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear
+    return np.asarray(0.5 / np.maximum(whole, 1e-290))
+
+
+def block_of(problem: Problem) -> LiftedObjective:
+    """Where the matrix that the user sees lies upstairs; a penalty has it where its ball has."""
+    return cast(LiftedObjective, getattr(problem.lifted, "ball", problem.lifted))
