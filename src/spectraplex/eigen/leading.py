@@ -64,7 +64,7 @@ def leading(
     Parameters
     ----------
     operator : Hermitian operator with ``shape``, ``dtype`` and ``matmat``; ``Shifted`` and ``Lifted`` are known. Up to
-        dimension 200 one that has ``dense`` is decomposed whole: exact, and counted as d products (or the shorter side).
+        dimension 200 one that has ``dense`` is decomposed whole: exact, counted as d products (or the shorter side).
     count : how many eigenpairs; blocks larger than a tie of leading eigenvalues do not stall on it.
     accuracy : ξ, additive; or a function of the current leading Ritz value giving ξ. Zero asks for rounding level.
     start : warm start, one vector or a block; a little fresh randomness is always mixed in.

@@ -98,7 +98,7 @@ class Lifted:
         return cast(Array, matrix if self.bipartite else 0.5 * (matrix + dagger(matrix)))
 
     def dense(self) -> Array:
-        """The d × d matrix; for projections, proofs and small problems. It counts as d products, or the shorter side."""
+        """The d × d matrix, for projections, proofs and small problems; counts as d products, or the shorter side."""
         block = self.block()
         if block.shape == self.shape:
             return block
