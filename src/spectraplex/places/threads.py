@@ -129,7 +129,7 @@ class _OneBlasThread:
                 self._limits = None
 
     def _libraries(self) -> Any:
-        """Looking through all loaded libraries takes milliseconds, as long as a small solve: done once, not each time."""
+        """Looking through all loaded libraries takes as long as a small solve: not done each time."""
         import scipy.linalg  # noqa: F401 (it brings a BLAS of its own, which must be seen)
         from threadpoolctl import ThreadpoolController
 
