@@ -320,7 +320,7 @@ def test_one_flipped_bit_fails_and_is_named():
 
 
 def test_a_missing_dual_slope_is_said(tmp_path):
-    known = PROBLEMS["ball, active"](np.random.default_rng(0))
+    known = PROBLEMS["ball, squared"](np.random.default_rng(0))
     for seed in range(20):
         result = sx.solve(known.problem, "cg", sx.Stop(max_steps=40), seed=seed)
         if result.certificate.dual != "slope":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import spectraplex as sx
 from problems import PROBLEMS
@@ -130,6 +131,32 @@ def test_real_equals_complex_with_zero_imaginary_part():
         np.testing.assert_allclose(imaginary.X.dense(), real.X.dense(), atol=np.sqrt(4 * tolerance))
 
 
+def test_projection_of_a_dense_matrix_is_exact_and_proven():
+    for seed, complex_ in ((0, False), (1, True), (2, False)):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal((25, 25)) / 5 + complex_ * 1j * rng.standard_normal((25, 25)) / 5
+        A = (A + A.conj().T) / 2
+        domains = [sx.Spectrahedron(25), sx.Spectrahedron(25, 40.0), sx.TraceBall(25, 2.0), sx.TraceBall(25, 90.0)]
+        domains += [sx.NuclearBall((25, 25), 2.0), sx.NuclearBall((25, 25), 900.0)]
+        for domain in domains:
+            result = sx.project(A, domain)
+            assert np.array_equal(result.X.dense(), domain.project(A).dense())
+            assert result.status is sx.Status.GAP and result.gap <= 1e-9 and result.certificate.kind == "proven"
+            assert sx.verify(result.certificate, sx.Problem(sx.Distance(A), domain), result.X)
+    tall = rng.standard_normal((30, 8))
+    assert sx.project(tall, sx.NuclearBall((30, 8), 3.0)).gap <= 1e-9
+    again = sx.solve(sx.Problem(sx.Distance(A), domain), start=result)  # it goes on from the factors
+    assert again.value <= result.value + 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-140, 1e140])
+def test_projection_at_any_size(size):
+    A = size * np.diag([3.0, 1.0, -2.0])
+    result = sx.project(A, sx.Spectrahedron(3, 2.0 * size), sx.Stop(relative_gap=1e-9))
+    np.testing.assert_allclose(result.X.dense() / size, np.diag([2.0, 0.0, 0.0]), atol=1e-12)
+    assert result.status is sx.Status.GAP
+
+
 def test_projection_with_rank_one_work_only():
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -137,6 +164,7 @@ def test_projection_with_rank_one_work_only():
         A = (A + A.T) / 2
         for domain in (sx.Spectrahedron(25), sx.TraceBall(25, 2.0), sx.NuclearBall((25, 25), 2.0)):
             exact = domain.project(A).dense()
-            result = sx.project(A, domain, sx.Stop(gap=1e-4, max_steps=3000), seed=seed)
+            result = sx.project(csr_matrix(A), domain, sx.Stop(gap=1e-4, max_steps=3000), seed=seed)
+            assert result.trace[-1].kind == "move"
             assert result.gap <= 1e-4
             assert np.linalg.norm(result.X.dense() - exact) <= np.sqrt(2 * result.gap) + 1e-9

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import eigsh, svds
 
 from problems import normal, orthonormal
 from spectraplex.eigen.leading import leading, upper_bound
+from spectraplex.eigen.small import decomposed
 from spectraplex.matrices.lifted import Lifted, Shifted
 from spectraplex.matrices.operators import Dense, Sparse
 from spectraplex.places.pattern import Pattern
@@ -36,6 +37,17 @@ def bipartite(R: np.ndarray) -> Lifted:
     return Lifted(Dense(R), slice(0, m), slice(m, m + n), m + n, 2.0)
 
 
+class Searched:
+    """An operator that does not say what its matrix is: LAPACK is never asked, whatever its size."""
+
+    def __init__(self, inside):
+        self.shape, self.dtype, self.matmat = inside.shape, inside.dtype, inside.matmat
+        if isinstance(inside, Lifted):
+            self.sides, self.apply = inside.sides, inside.apply
+
+
+WAYS = {"searched": Searched, "decomposed": lambda operator: operator}
+
 SPECTRA = {
     "random": lambda r, d: np.sort(r.standard_normal(d)),
     "tied leading": lambda r, d: np.append(np.sort(r.standard_normal(d))[: max(d - 3, 0)], np.full(min(d, 3), 4.0)),
@@ -47,16 +59,17 @@ SPECTRA = {
 }
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", SPECTRA)
 @pytest.mark.parametrize("complex_", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 3, 17, 60])
-def test_agrees_with_dense_eigh(kind, complex_, d):
+def test_agrees_with_dense_eigh(way, kind, complex_, d):
     rng = np.random.default_rng([d, complex_])
     A = spectrum(rng, SPECTRA[kind](rng, d), complex_)
     exact = np.linalg.eigvalsh(A)[::-1]
     scale = np.abs(exact).max()
     for count in (1, 3, d, d + 2):
-        found = leading(Dense(A, hermitian=True), count, rng=np.random.default_rng(1))
+        found = leading(WAYS[way](Dense(A, hermitian=True)), count, rng=np.random.default_rng(1))
         kept = min(count, d)
         assert found.vectors.shape == (d, kept)
         assert found.converged
@@ -71,12 +84,13 @@ def test_agrees_with_dense_eigh(kind, complex_, d):
     accuracy=st.sampled_from([0.3, 0.03, 1e-3, 1e-6]),
     complex_=st.booleans(),
     shifted=st.booleans(),
+    way=st.sampled_from(sorted(WAYS)),
 )
-def test_additive_accuracy_is_kept_also_from_the_worst_start(seed, d, accuracy, complex_, shifted):
+def test_additive_accuracy_is_kept_also_from_the_worst_start(seed, d, accuracy, complex_, shifted, way):
     """EV_ξ: never below λ_max − ξ, started at the *least* eigenvector."""
     rng = np.random.default_rng(seed)
     A = hermitian(rng, d, complex_)
-    operator = Dense(A, hermitian=True)
+    operator = WAYS[way](Dense(A, hermitian=True))
     if shifted:
         x = normal(rng, (d, 1), complex_)
         x /= np.linalg.norm(x)
@@ -93,15 +107,16 @@ def test_additive_accuracy_is_kept_also_from_the_worst_start(seed, d, accuracy, 
     shape=st.tuples(st.integers(1, 25), st.integers(1, 25)),
     complex_=st.booleans(),
     strength=st.sampled_from([0.0, 0.5, 5.0]),
+    way=st.sampled_from(sorted(WAYS)),
 )
-def test_bipartite_with_a_rank_one_shift(seed, shape, complex_, strength):
+def test_bipartite_with_a_rank_one_shift(seed, shape, complex_, strength, way):
     rng = np.random.default_rng(seed)
     R = normal(rng, shape, complex_)
     x = normal(rng, (sum(shape), 1), complex_)
     x /= np.linalg.norm(x)
     operator = bipartite(R)
     A = operator.dense() + strength * x @ x.conj().T
-    found = leading(Shifted(operator, x, np.array([strength])), rng=rng)
+    found = leading(Shifted(WAYS[way](operator), x, np.array([strength])), rng=rng)
     assert found.value == pytest.approx(np.linalg.eigvalsh(A)[-1], abs=1e-10)
     assert rayleigh(A, found.vectors)[0] == pytest.approx(found.value, abs=1e-10)
 
@@ -112,7 +127,7 @@ def test_an_exact_eigenvector_that_is_not_the_leading_one_does_not_end_the_searc
     values, vectors = np.linalg.eigh(A)
     for accuracy in (0.0, 1e-3):
         lower = vectors[:, 20]
-        operator = Shifted(Dense(A, hermitian=True), lower[:, None], np.array([1e-9]))
+        operator = Shifted(Searched(Dense(A, hermitian=True)), lower[:, None], np.array([1e-9]))
         found = leading(operator, accuracy=accuracy, start=lower, rng=np.random.default_rng(0))
         assert found.value >= values[-1] - accuracy - 1e-8
 
@@ -154,8 +169,13 @@ def test_products_are_counted_as_they_are_done():
     found = leading(watched, 2, rng=np.random.default_rng(1), accuracy=1e-3)
     assert found.products == watched.seen
     operator = bipartite(np.random.default_rng(2).standard_normal((30, 20)))
-    found = leading(operator, rng=np.random.default_rng(1), accuracy=1e-3)
+    found = leading(Searched(operator), rng=np.random.default_rng(1), accuracy=1e-3)
     assert found.products == operator.products  # half a product for each one-sided multiplication
+    assert found.products % 1 == 0.5 or found.products < 20
+    before = operator.products
+    assert leading(operator).products == operator.products - before == 20  # a decomposition counts as its matrix does
+    assert leading(Dense(watched.A, hermitian=True)).products == 40
+    assert leading(Shifted(operator, np.eye(50, 1), np.ones(1))).products == 20
 
 
 def test_a_warm_start_saves_products():
@@ -170,8 +190,81 @@ def test_a_warm_start_saves_products():
 
 def test_same_seed_same_bits():
     A = hermitian(np.random.default_rng(0), 50, True)
-    one, two = (leading(Dense(A, hermitian=True), rng=np.random.default_rng(5), accuracy=1e-2) for _ in range(2))
-    assert np.array_equal(one.vectors, two.vectors)
+    for way in WAYS.values():
+        operator = way(Dense(A, hermitian=True))
+        one, two = (leading(operator, rng=np.random.default_rng(5), accuracy=1e-2) for _ in range(2))
+        assert np.array_equal(one.vectors, two.vectors)
+
+
+# ------------------------------------------------------------------------------------------- small matrices at hand
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    d=st.integers(1, 40),
+    rank=st.integers(0, 40),
+    count=st.integers(1, 12),
+    size=st.sampled_from([1e-140, 1e-8, 1.0, 1e8, 1e140]),
+    kind=st.sampled_from(["whole", "padded", "two sides", "skew rest"]),
+    shifts=st.integers(0, 2),
+    complex_=st.booleans(),
+)
+def test_small_matrices_are_decomposed_like_eigh(seed, d, rank, count, size, kind, shifts, complex_):
+    """Few distinct eigenvalues, many ties, often zero; all blocks of the lift; any size; shifted or not."""
+    rng = np.random.default_rng(seed)
+    values = size * rng.integers(-2, 3, d) * (np.arange(d) < rank)
+    if kind == "two sides":
+        n = int(rng.integers(1, 20))
+        left, right = orthonormal(rng, d, min(d, n), complex_), orthonormal(rng, n, min(d, n), complex_)
+        operator = bipartite((left * values[: min(d, n)]) @ right.conj().T)
+    else:
+        A = spectrum(rng, values, complex_)
+        if kind == "skew rest":  # only the Hermitian part counts
+            B = size * normal(rng, (d, d), complex_)
+            A = A + (B - B.conj().T)
+        block = slice(0, d)
+        operator = Lifted(Dense(A, kind != "skew rest"), block, block, d + (kind == "padded"), 1.5)
+    for _ in range(shifts):
+        x = normal(rng, (operator.shape[0], 1), complex_)
+        operator = Shifted(operator, x / np.linalg.norm(x), size * rng.standard_normal(1))
+    matrix = operator.dense() / size
+    exact = np.linalg.eigvalsh(matrix)[::-1][:count]
+    found = leading(operator, count, rng=np.random.default_rng(seed))
+    kept, scale = min(count, operator.shape[0]), max(1e-300, float(np.abs(exact).max()), float(np.abs(matrix).max()))
+    assert found.exact and found.converged and found.vectors.shape == (operator.shape[0], kept)
+    np.testing.assert_allclose(found.values / size, exact, atol=1e-13 * scale * operator.shape[0])
+    np.testing.assert_allclose(rayleigh(matrix, found.vectors), exact, atol=1e-13 * scale * operator.shape[0])
+    np.testing.assert_allclose(found.vectors.conj().T @ found.vectors, np.eye(kept), atol=1e-11)
+    assert np.all(found.errors >= 0) and np.all(found.errors <= 1e-12 * scale * size * operator.shape[0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize("two", [False, True])
+def test_which_of_tied_vectors_is_found_does_not_hang_on_the_last_bits(count, two):
+    rng = np.random.default_rng(0)
+    values = np.array([3.0, 2.0, 2.0, 2.0, 2.0, 1.0, *np.zeros(18)])
+    A = spectrum(rng, values, False)
+    other = spectrum(np.random.default_rng(0), values, False) * (1 + 2e-16 * rng.standard_normal(A.shape))
+    other = other if two else (other + other.T) / 2
+    make = bipartite if two else lambda A: Dense(A, hermitian=True)
+    one, again = (leading(make(matrix), count, rng=np.random.default_rng(7)).vectors for matrix in (A, other))
+    # signs apart for the eigenvector that is alone; the others are drawn
+    np.testing.assert_allclose(np.abs(np.sum(one * again, axis=0)), 1.0, atol=1e-10)
+
+
+def test_a_matrix_that_is_not_finite_is_left_to_the_search():
+    A = np.full((5, 5), np.nan)
+    assert decomposed(Dense(A, hermitian=True), 1, np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize("off", [0.0, -1e-3, -3.0, 1e-3, 2.0])
+def test_a_proof_of_what_was_expected_is_a_proof(off):
+    """Too little is noticed, too much is loose; what is stated is never below."""
+    for seed in range(5):
+        A = hermitian(np.random.default_rng(seed), 30, seed % 2 == 1)
+        top = np.linalg.eigvalsh(A)[-1]
+        bound = upper_bound(Dense(A, hermitian=True), expected=top + off)
+        assert bound.kind == "proven" and top <= bound.value <= top + max(off, 0.0) + 1e-11
 
 
 @pytest.mark.parametrize("kind", SPECTRA)

@@ -235,7 +235,8 @@ def test_another_method_goes_on_from_the_point():
             continue  # its first steps replace everything, as printed: it may lose ground
         second = sx.solve(known.problem, method, sx.Stop(max_steps=15), start=first)
         assert second.value <= first.value + 1e-9
-        assert second.lower_bound >= first.lower_bound
+        # where the slope of X itself shows nearly as much, its bound is the one that is stated
+        assert second.lower_bound >= first.lower_bound - 0.05 * first.gap
         assert len(second.trace) > len(first.trace)
 
 

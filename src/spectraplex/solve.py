@@ -114,7 +114,7 @@ class Run:
         self.memory: Any = None
         self.steps_here = self.idle = 0
         self.still, self.highest, self.shown = 0, -math.inf, math.inf  # steps since the best, their values, its gap
-        self.clock = 0.0
+        self.clock = self.began = 0.0  # seconds of the steps so far, and since when it runs
         self.scale = 0.0
         self.seen: tuple[Point, Judged] | None = None  # the best point, as the user gets it
         self.earlier: tuple[Point, Judged] | None = None  # the same of the run that goes on
@@ -123,18 +123,19 @@ class Run:
 
     def run(self, start: Any, certify: bool) -> Result:
         status: Status | None = None
-        began = time.perf_counter()
+        self.began = time.perf_counter()
         try:
             resumed = self._begin(start)
-            self.clock = time.perf_counter() - began
+            self._tick()
             status = self.stop.spent(0, self.clock, 0.0) if resumed else self._judge()
             while status is None:
-                began = time.perf_counter()
-                with undamaged(start if resumed and not self.steps_here else None):
+                self.began = time.perf_counter()
+                if resumed and not self.steps_here:
+                    with undamaged(start):
+                        status = self._round()
+                else:
                     status = self._round()
-                if status is None:
-                    self.clock += time.perf_counter() - began
-                    status = self._judge()
+                status = self._judge() if status is None else status
         except KeyboardInterrupt:
             if self.point is None:
                 raise
@@ -257,9 +258,15 @@ class Run:
         top = step.estimated_gap - self.problem.lifted.pair(before.slope, before.image)
         return before.value - dual_value(self.problem, Candidate.of(before), top)[0]
 
+    def _tick(self) -> None:
+        """What has passed is counted; observers are not, the clock starts again with the next step."""
+        now = time.perf_counter()
+        self.clock, self.began = self.clock + now - self.began, now
+
     def _record(self, step: Step) -> None:
         assert self.point is not None
         value = self.point.value
+        self._tick()
         self.trace.append(
             Record(
                 step=self.step_number,
@@ -278,12 +285,13 @@ class Run:
     def _judge(self) -> Status | None:
         """Hand the record to the observers, the clock standing still, then ask ``stop``."""
         assert self.point is not None and self.best is not None
-        record = replace(self.trace[-1], seconds=self.seconds_before + self.clock)
-        self.trace.replace_last(record)
+        record = self.trace[-1]
         for observer in self.observers:
             if _says_stop(observer(record, self.point)):
                 return Status.OBSERVER
-        if self.certifier.confront(Candidate.of(self.best)):
+        if self.certifier.contradicted or (
+            self.certifier.bound > self.best.value and self.certifier.confront(Candidate.of(self.best))
+        ):
             return Status.INCONSISTENT
         value, floor = self.best.value, 2.0 * self.certifier.blur + 4 * EPS * abs(self.best.value)
         verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), floor)

@@ -17,7 +17,7 @@ from .certificate import Certificate, Evidence
 from .dual import Candidate
 from .evidence import from_evidence, slope_mark
 from .judged import Judged, look, scale_of
-from .lower import contradicts, lower_bound, shown
+from .lower import LowerBound, contradicts, lower_bound, shown
 
 
 def certify(
@@ -47,20 +47,18 @@ def certify(
     rng = np.random.default_rng()
     if seed is not None:
         rng = stream(seed, data_fingerprint(problem), slope_mark(problem, found.candidate.slope))
-    bound = lower_bound(
-        problem,
-        [found.candidate],
-        found.value,
-        failure=failure,
-        rng=rng,
-        share=0.02,
-        products=float(problem.domain.dimension + 10) if products is None else products,
-    )
+    most = float(problem.domain.dimension + 10) if products is None else products
+    bound = lower_bound(problem, [found.candidate], found.value, failure=failure, rng=rng, share=0.02, products=most)
     if contradicts(problem, bound.value, found.value, found.rounding):
         raise ValueError(
             f"certify: a lower bound of {bound.value:.10g} came out above the value {found.value:.10g}: the objective "
             "is not convex, or its gradient is wrong; run spectraplex.check on it."
         )
+    return certificate_of(problem, found, bound)
+
+
+def certificate_of(problem: Problem, found: Judged, bound: LowerBound) -> Certificate:
+    """What a bound from the slope of X itself says about X."""
     return Certificate(
         kind=bound.kind,
         failure=bound.failure,

@@ -134,11 +134,13 @@ def lower_bound(
     share: float = 0.1,
     products: float = 1000.0,
     wanted: float = math.nan,
+    expected: float | None = None,
 ) -> LowerBound:
     """The best bound from one of the candidates, chosen by cheap estimates, then certified.
 
     Tight to ``share`` of the gap to ``value`` that it shows, or to a gap ``wanted`` if that is looser. The first
-    candidate is preferred where it shows the gap that is wanted: a slope of X itself needs no evidence.
+    candidate is preferred where it shows the gap that is wanted: a slope of X itself needs no evidence. Where λ_max of
+    an only candidate is ``expected`` to be some number, that is proven whatever the dimension is.
     """
     spent, chosen = 0.0, candidates[0]
     if len(candidates) > 1:
@@ -164,6 +166,8 @@ def lower_bound(
         relative=1e-13,
         rng=rng,
         products=products,
+        kind=None if expected is None else "proven",
+        expected=expected,
     )
     reached, blur, _ = claim(problem, chosen, bound.value, bound.rounding, value)
     kind, chance = ("none", 1.0) if reached == -math.inf else (bound.kind, bound.failure)

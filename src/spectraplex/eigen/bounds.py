@@ -55,6 +55,7 @@ def upper_bound(
     kind: str | None = None,
     rng: np.random.Generator | None = None,
     dense: int = _DENSE,
+    expected: float | None = None,
 ) -> Bound:
     """A number ≥ λ_max(operator), spending products only until it is as tight as asked.
 
@@ -67,6 +68,7 @@ def upper_bound(
         of the bound. Whichever is looser ends the work.
     kind : "proven", "probable" or "estimate"; by default proven up to dimension ``dense``, probable beyond.
     rng : randomness of the start, from the operating system by default.
+    expected : what λ_max is thought to be; a proof of that takes a Cholesky factor and no eigenvalue.
     """
     if kind not in (None, "proven", "probable", "estimate"):
         raise ValueError(f"upper_bound: kind must be 'proven', 'probable' or 'estimate', got {kind!r}.")
@@ -74,12 +76,12 @@ def upper_bound(
     rng = np.random.default_rng() if rng is None else rng
     operator = as_hermitian(operator)
     if kind == "proven" or (kind is None and operator.shape[0] <= dense):
-        return _proven(operator)
+        return _proven(operator, expected)
     bound = _probable(operator, failure, accuracy, relative, rng, products)
     return Bound(bound.estimate, "estimate", 1.0, bound.products, bound.estimate) if kind == "estimate" else bound
 
 
-def _proven(operator: Hermitian) -> Bound:
+def _proven(operator: Hermitian, expected: float | None = None) -> Bound:
     d = operator.shape[0]
     spent = operator.products
     A = operator.dense()
@@ -90,24 +92,41 @@ def _proven(operator: Hermitian) -> Bound:
     unit = size_one(scale)  # entries of size one: no overflow, no underflow, and the margins below are meaningful
     A, scale = A * unit, 1.0 / unit
     A = 0.5 * (A + dagger(A))
-    top = float(np.linalg.eigvalsh(A)[-1])
     entries = 4 * EPS * float(np.linalg.norm(A))  # the entries themselves are rounded numbers
-    margin = 4 * (d + 2) * EPS * max(1.0, abs(top))
-    for _ in range(60):
-        shifted = -A
-        shifted[np.diag_indices(d)] += top + margin
-        try:
-            np.linalg.cholesky(shifted)
-            break
-        except np.linalg.LinAlgError:
-            margin *= 2
-    else:
+    found = None if expected is None else _factored(A, expected * unit, tries=1)
+    top = expected * unit if expected is not None and found is not None else _largest(A)
+    found = _factored(A, top, tries=60) if found is None else found
+    if found is None:
         loose = scale * float(np.linalg.norm(A)) * (1 + 1e-9) + operator.noise()
         return Bound(loose, "proven", 0.0, cost, scale * top, 1e-9 * loose)
     # A Cholesky factor that exists in floating point belongs to a matrix within γ_{d+1}·tr(M) of M (Higham, 10.1).
-    slack = (d + 3) * EPS * float(np.trace(shifted).real) + entries
-    value = scale * (top + margin + slack) + operator.noise()
+    above, trace = found
+    value = scale * (above + (d + 3) * EPS * trace + entries) + operator.noise()
     return Bound(value, "proven", 0.0, cost, scale * top, value - scale * top)
+
+
+def _largest(A: Array) -> float:
+    """The largest eigenvalue as LAPACK finds it: a place to start from, no proof."""
+    from scipy.linalg import lapack
+
+    d, one = A.shape[0], lapack.zheevr if A.dtype.kind == "c" else lapack.dsyevr
+    values, _, _, _, info = one(A, compute_v=0, range="I", il=d, iu=d)
+    return float(values[0] if info == 0 else np.linalg.eigvalsh(A)[-1])
+
+
+def _factored(A: Array, top: float, tries: int) -> tuple[float, float] | None:
+    """The first μ a little above ``top`` for which μI − A has a Cholesky factor, and the trace of that; or None."""
+    d = A.shape[0]
+    margin = 4 * (d + 2) * EPS * max(1.0, abs(top))
+    for _ in range(tries):
+        shifted = -A
+        shifted.flat[:: d + 1] += top + margin
+        try:
+            np.linalg.cholesky(shifted)
+            return top + margin, float(np.trace(shifted).real)
+        except np.linalg.LinAlgError:
+            margin *= 2
+    return None
 
 
 def _probable(

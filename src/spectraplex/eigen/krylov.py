@@ -114,15 +114,23 @@ class Space:
         if self.shift is not None:
             more = dagger(new) @ self.shift[0][self.sides[side]]
             self._shifts[side] = np.concatenate([self._shifts[side], more], axis=0)
-        fresh = dagger(self.basis(other)) @ image
-        if other == side:
-            self._T[: k + width, k : k + width] = fresh
-            self._T[k : k + width, :k] = dagger(fresh[:k])
-        elif side == 1:
-            self._T[: self._k[0], k : k + width] = fresh
-        else:
-            self._T[k : k + width, : self._k[1]] = dagger(fresh)
+        self._project(side, slice(k, k + width), dagger(self.basis(other)) @ image)
         return cast(Array, image)
+
+    def _project(self, side: int, new: slice, fresh: Array) -> None:
+        """Write what the new basis vectors of a side add to the projected matrix: W[other]ᴴ A (new vectors).
+
+        One side: T is Hermitian, so new columns are new rows, too. Two sides: T is only the block between them, with
+        the first side's vectors as rows and the second side's as columns.
+        """
+        count = fresh.shape[0]
+        if len(self.sides) == 1:
+            self._T[:count, new] = fresh
+            self._T[new, : new.start] = dagger(fresh[: new.start])
+        elif side == 1:
+            self._T[:count, new] = fresh
+        else:
+            self._T[new, :count] = dagger(fresh)
 
     def _reserve(self, side: int, size: int) -> None:
         for store in (self._store, self._images):

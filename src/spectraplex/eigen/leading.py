@@ -1,8 +1,9 @@
 """Leading eigenvectors to an asked accuracy: block Lanczos with warm starts, for any Hermitian operator.
 
-Written by hand because ARPACK and LOBPCG give a *relative residual* where the theory asks for an *additive* error ξ
-in the Rayleigh quotient (EV_ξ of the paper), take no low-rank shift for free, do not see that a nuclear-norm
-gradient has two sides (half a product each), count no products, and know no array library but NumPy.
+A small matrix that is at hand is left to LAPACK (small.py). The search is written by hand because ARPACK and
+LOBPCG give a *relative residual* where the theory asks for an *additive* error ξ in the Rayleigh quotient (EV_ξ of
+the paper), take no low-rank shift for free, do not see that a nuclear-norm gradient has two sides (half a product
+each), count no products, and know no array library but NumPy.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 from ..matrices.lifted import Shifted
 from ..places.numpy import EPS, Array
 from .bounds import Accuracy, Bound, upper_bound
-from .krylov import Space
+from .krylov import Found, Space
+from .small import at_hand, decomposed
 
 __all__ = ["Accuracy", "Bound", "Ritz", "leading", "upper_bound"]
 
@@ -61,11 +63,12 @@ def leading(
 
     Parameters
     ----------
-    operator : Hermitian operator with ``shape``, ``dtype`` and ``matmat``; ``Shifted`` and ``Lifted`` are known.
+    operator : Hermitian operator with ``shape``, ``dtype`` and ``matmat``; ``Shifted`` and ``Lifted`` are known. Up to
+        dimension 200 one that has ``dense`` is decomposed whole: exact, counted as d products (or the shorter side).
     count : how many eigenpairs; blocks larger than a tie of leading eigenvalues do not stall on it.
     accuracy : ξ, additive; or a function of the current leading Ritz value giving ξ. Zero asks for rounding level.
     start : warm start, one vector or a block; a little fresh randomness is always mixed in.
-    max_products : give back the best found after this many products (``converged`` is then False).
+    max_products : a search gives back the best it found after this many products (``converged`` is then False).
     basis_size : most basis vectors (per side) before a restart; by default enough for ``count``.
     careful : leave nothing to the start. Up to dimension 200 the basis then becomes the whole space; beyond, it looks
         twice more from fresh random directions, so that the leading eigenvector has to be missed three times.
@@ -73,53 +76,136 @@ def leading(
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     """
     rng = np.random.default_rng() if rng is None else rng
-    inside, shifts = operator, []
-    while isinstance(inside, Shifted):
-        shifts.append(inside)
-        inside = inside.inside
-    shift = None
-    if shifts:
-        X = np.concatenate([each.X for each in shifts], axis=1)
-        shift = (X, np.concatenate([each.strength for each in shifts]))
-    space = Space(inside, np.dtype(operator.dtype), shift)
-    width = max(basis_size or 0, 4 * count + 40, 2 * (count + also)) * len(space.sides)
-    if space.dimension <= _SMALL:
-        width = space.dimension + count * space.dimension  # never restart: the whole space ends any doubt
-    space.seed(start, count, rng)
-    before = np.full(count, -np.inf)
-    looks = 2 if careful else 0
-    least = min(int(1.5 * (count + also)) if also else 0, min(space.lengths)) * len(space.sides)
-    while True:
-        found = space.extract(count)
-        values = found.values
-        if each is not None:
-            asked = each(values)
-        else:
-            asked = np.full(values.size, accuracy(float(values[0])) if callable(accuracy) else accuracy)
-        wanted = np.maximum(asked, 4 * EPS * space.norm * np.sqrt(space.dimension))
-        # A small residual alone may belong to a lower eigenvalue: the last extension must have found nothing more,
-        # and where doubt is due the next Ritz value, with all its residual added, must not reach above.
-        complete = values.size == min(count, space.dimension) and space.size >= least
-        done = complete and bool(np.all(found.errors <= wanted) and np.all(values - before[: values.size] <= wanted))
-        if done and (careful or found.quiet):
-            done = found.next_value + found.next_norm <= values[-1] + wanted[-1]
-            done = done and not (careful and space.dimension <= _SMALL)
-        if not (done or space.full or space.products >= max_products):
-            loose, length = count, max(_CHAIN, space.size // 6)
-            if each is not None:  # wide blocks go deep soon enough; only what is not settled yet is extended
-                loose = max(1, int(np.count_nonzero(found.errors > wanted)))
-                length = max(2, space.size // (6 * loose))
-            if space.size + length * loose > width:
-                space.restart(max(count + 4, width // 3))
-                found = space.extract(count)
-            before[: values.size] = found.values
-            if space.chain(found, found.errors <= wanted, length, rng):
-                continue
-        elif done and looks and not space.full:
-            looks, before[: values.size] = looks - 1, values
-            if space.look(2 * _CHAIN, rng):
-                continue
-        if also:
-            found = space.extract(count + also)
+    if at_hand(operator):
+        found = _decomposed(operator, count + also, rng)
+        if found is not None:
+            return found
+    inside, shift = _unshifted(operator)
+    asked = _Asked(count, also, accuracy, each, careful, max_products)
+    return _Search(Space(inside, np.dtype(operator.dtype), shift), asked, basis_size or 0, rng).run(start)
+
+
+def _decomposed(operator: Any, count: int, rng: np.random.Generator) -> Ritz | None:
+    spent = getattr(operator, "products", 0.0)
+    found = decomposed(operator, count, rng)
+    if found is None:
+        return None
+    values, vectors, blur = found
+    cost = getattr(operator, "products", spent + operator.shape[0]) - spent
+    return Ritz(values, vectors, np.full(values.size, blur), cost, converged=True, exact=True)
+
+
+def _unshifted(operator: Any) -> tuple[Any, tuple[Array, Array] | None]:
+    """The operator inside all shifts, and the sum of them as X diag(strength) Xᴴ: (X, strength)."""
+    shifts = []
+    while isinstance(operator, Shifted):
+        shifts.append(operator)
+        operator = operator.inside
+    if not shifts:
+        return operator, None
+    X = np.concatenate([shift.X for shift in shifts], axis=1)
+    return operator, (X, np.concatenate([shift.strength for shift in shifts]))
+
+
+# ------------------------------------------------------------------------------------------------------ the search
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the caller of ``leading`` asked for."""
+
+    count: int
+    also: int
+    accuracy: Accuracy
+    each: Callable[[Array], Array] | None
+    careful: bool
+    products: float
+
+    def accuracies(self, values: Array) -> Array:
+        """One for each Ritz value."""
+        if self.each is not None:
+            return self.each(values)
+        return np.full(values.size, self.accuracy(float(values[0])) if callable(self.accuracy) else self.accuracy)
+
+
+class _Search:
+    """Grow the space, extract Ritz pairs, compare them with what is wanted; until that is there or cannot be had."""
+
+    def __init__(self, space: Space, asked: _Asked, width: int, rng: np.random.Generator) -> None:
+        self.space, self.asked, self.rng = space, asked, rng
+        count, more, sides = asked.count, asked.count + asked.also, len(space.sides)
+        self.width = max(width, 4 * count + 40, 2 * more) * sides  # most basis vectors before a restart
+        if space.dimension <= _SMALL:
+            self.width = space.dimension + count * space.dimension  # never restart: the whole space ends any doubt
+        self.least = min(int(1.5 * more) if asked.also else 0, min(space.lengths)) * sides
+        self.before = np.full(count, -np.inf)  # the values before the last extension
+        self.looks = 2 if asked.careful else 0  # fresh random directions that are still to be tried
+
+    def run(self, start: Array | None) -> Ritz:
+        space, count, goes_on = self.space, self.asked.count, True
+        space.seed(start, count, self.rng)
+        while goes_on:
+            found = space.extract(count)
+            wanted = self._wanted(found)
+            done = self._done(found, wanted)
+            if done:
+                goes_on = self._looks_again(found)
+            elif space.full or space.products >= self.asked.products:
+                goes_on = False
+            else:
+                found, goes_on = self._extend(found, wanted)
+        if self.asked.also:
+            found = space.extract(count + self.asked.also)
         vectors = space.assemble(found.parts)
         return Ritz(found.values, vectors, found.errors, space.products, done or space.full, space.full)
+
+    def _wanted(self, found: Found) -> Array:
+        """The accuracies that were asked for, none below rounding."""
+        floor = 4 * EPS * self.space.norm * np.sqrt(self.space.dimension)
+        return np.maximum(self.asked.accuracies(found.values), floor)
+
+    def _done(self, found: Found, wanted: Array) -> bool:
+        """Whether all pairs are there, exact enough, and the leading ones.
+
+        A small residual alone may belong to a lower eigenvalue: the last extension must have found nothing more, and
+        where doubt is due the next Ritz value, with all its residual added, must not reach above.
+        """
+        space, values = self.space, found.values
+        if values.size < min(self.asked.count, space.dimension) or space.size < self.least:
+            return False
+        if not (np.all(found.errors <= wanted) and np.all(values - self.before[: values.size] <= wanted)):
+            return False
+        if self.asked.careful and space.dimension <= _SMALL:
+            return False  # the basis is to become the whole space
+        doubt = self.asked.careful or found.quiet
+        return not doubt or bool(found.next_value + found.next_norm <= values[-1] + wanted[-1])
+
+    def _looks_again(self, found: Found) -> bool:
+        """One more look from a fresh random direction, if one is still due; False when there is none."""
+        if self.looks == 0 or self.space.full:
+            return False
+        self.looks -= 1
+        self.before[: found.values.size] = found.values
+        return self.space.look(2 * _CHAIN, self.rng)
+
+    def _extend(self, found: Found, wanted: Array) -> tuple[Found, bool]:
+        """Extend the space from what is not settled, after a restart if that would not fit any more.
+
+        Returns the pairs it was extended from, and False when there is nowhere left to go.
+        """
+        length, loose = self._extension(found, wanted)
+        if self.space.size + length * loose > self.width:
+            self.space.restart(max(self.asked.count + 4, self.width // 3))
+            found = self.space.extract(self.asked.count)
+        self.before[: found.values.size] = found.values
+        return found, self.space.chain(found, found.errors <= wanted, length, self.rng)
+
+    def _extension(self, found: Found, wanted: Array) -> tuple[int, int]:
+        """How many applications of the operator come next, and to how many vectors.
+
+        Wide blocks go deep soon enough: where each pair has an accuracy only those not settled yet are extended.
+        """
+        if self.asked.each is None:
+            return max(_CHAIN, self.space.size // 6), self.asked.count
+        loose = max(1, int(np.count_nonzero(found.errors > wanted)))
+        return max(2, self.space.size // (6 * loose)), loose

@@ -6,6 +6,7 @@ costs one column and k numbers; nobody copies d × k per step, and an older poin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import cast
 
@@ -127,6 +128,14 @@ class Atoms:
             buffer = buffer.kept(index)
             index = np.arange(index.size)
         if v is not None and size > _GONE:
-            index = np.append(index, buffer.append(v / np.linalg.norm(v)))
-            weights = np.append(weights, size)
+            index = _and(index, buffer.append(v / math.sqrt(np.vdot(v, v).real)))
+            weights = _and(weights, size)
         return Atoms(buffer, index, weights / weights.sum())
+
+
+def _and(numbers: Array, last: float) -> Array:
+    """One number more (``numpy.append`` takes as long as a small product)."""
+    more = np.empty(numbers.size + 1, numbers.dtype)
+    more[:-1] = numbers
+    more[-1] = last
+    return more

@@ -153,12 +153,22 @@ class Lifted:
         self.products += 0.5 * count if self.bipartite or not self.inside.hermitian else count
         return self.scale * self.inside.scores(buffer[self.left], buffer[self.right], count)
 
-    def dense(self) -> Array:
-        """The d × d matrix; for projections, proofs and tests on small problems."""
+    def block(self) -> Array:
+        """The block [left, right] of the matrix; of a bipartite one it says all."""
         self.products += min(self.inside.shape)
+        matrix = (0.5 * self.scale if self.bipartite else self.scale) * self.inside.dense()
+        return cast(Array, matrix if self.bipartite else 0.5 * (matrix + dagger(matrix)))
+
+    def dense(self) -> Array:
+        """The d × d matrix, for projections, proofs and small problems; counts as d products, or the shorter side."""
+        block = self.block()
+        if block.shape == self.shape:
+            return block
         out = np.zeros((self.dimension, self.dimension), self.dtype)
-        out[self.left, self.right] = self.scale * self.inside.dense()
-        return cast(Array, 0.5 * (out + dagger(out)))
+        out[self.left, self.right] = block
+        if self.bipartite:
+            out[self.right, self.left] = dagger(block)
+        return out
 
 
 @dataclass(frozen=True, eq=False)

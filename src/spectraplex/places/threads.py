@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -111,13 +112,13 @@ class _OneBlasThread:
         self._lock = threading.Lock()
         self._inside = 0
         self._limits: Any = None
+        self._known: Any = None  # the BLAS libraries of this process, as long as no further module was imported
+        self._modules = 0
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                from threadpoolctl import threadpool_limits
-
-                self._limits = threadpool_limits(limits=1, user_api="blas")
+                self._limits = self._libraries().limit(limits=1, user_api="blas")
             self._inside += 1  # last, so that an interrupted entry leaves nothing behind
 
     def __exit__(self, *_: object) -> None:
@@ -126,6 +127,15 @@ class _OneBlasThread:
             if self._inside == 0:
                 self._limits.restore_original_limits()
                 self._limits = None
+
+    def _libraries(self) -> Any:
+        """Looking through all loaded libraries takes as long as a small solve: not done each time."""
+        import scipy.linalg  # noqa: F401 (it brings a BLAS of its own, which must be seen)
+        from threadpoolctl import ThreadpoolController
+
+        if self._modules != len(sys.modules):
+            self._known, self._modules = ThreadpoolController(), len(sys.modules)
+        return self._known
 
 
 one_blas_thread = _OneBlasThread()
