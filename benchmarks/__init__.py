@@ -1,1 +1,1 @@
-"""Benchmarks: run all with ``make bench``, one with ``python -m benchmarks NAME``. Ratios are taken in one run."""
+"""Benchmarks: the quick set with ``make bench``, one with ``python -m benchmarks NAME``. Ratios are taken in one run."""

@@ -26,6 +26,7 @@ _ROLES = {
     "line": f'fill="none" stroke="{_BLUE}" stroke-width="2" stroke-linejoin="round"',
     "line two": f'fill="none" stroke="{_ORANGE}" stroke-width="2" stroke-linejoin="round"',
     "dot": f'fill="{_BLUE}"',
+    "dot two": f'fill="{_ORANGE}"',
     "name": 'font-weight="600"',
 }
 _LEFT = "text-align:left;padding:2px 12px 2px 0"
@@ -51,13 +52,14 @@ def columns(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], fi
 
 def _whole(title: str, table: str, figure: str) -> str:
     named = f'<caption style="{_LEFT};font-weight:600">{escape(title)}</caption>'
-    return f'<div class="spectraplex"><table>{named}{table}</table>{figure}</div>'
+    return f'<div class="spectraplex"><table style="color:inherit">{named}{table}</table>{figure}</div>'
 
 
 def curves(names: tuple[str, str], xs: Array, value: Array, bound: Array) -> str:
     """A value and a lower bound, where they are finite; nothing where there is no curve to draw.
 
-    Early lower bounds may lie far below everything else, so the drawing ends a little below the best of them.
+    Early lower bounds may lie far below everything else: they are left out, and the drawing ends a little below the
+    best of them. A single bound is a dot.
     """
     kept = np.isfinite(xs) & np.isfinite(value)
     xs, value, bound = xs[kept], value[kept], bound[kept]
@@ -71,7 +73,12 @@ def curves(names: tuple[str, str], xs: Array, value: Array, bound: Array) -> str
     bottom = min(float(value.min()), float(bound[sure].max()) if sure.any() else top)
     room = 0.08 * (top - bottom)
     view = svg.frame((float(xs.min()), float(xs.max())), (bottom - room, top + room), names)
-    parts = [svg.line(view, xs[sure], np.maximum(bound[sure], bottom - room), "line two"), svg.line(view, xs, value)]
+    near = np.flatnonzero(sure & (bound >= bottom - room))
+    parts = [svg.line(view, xs[near], bound[near], "line two"), svg.line(view, xs, value)]
+    if near.size == 1:
+        parts.append(
+            svg.dots(view, xs[near], bound[near], [f"lower bound {shown(float(bound[near[0]]), 6)}"], "dot two")
+        )
     if xs.size <= 40:
         hints = [f"{names[0]} {shown(float(x))}: {shown(float(y), 6)}" for x, y in zip(xs, value, strict=True)]
         parts.append(svg.dots(view, xs, value, hints))
