@@ -11,7 +11,7 @@ NEWEST_VENV ?= .venv-newest
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long test-machines oldest newest check format bench bench-peers bench-peers-solvers bench-peers-ratings clean
+.PHONY: help setup demo test test-long test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
@@ -22,7 +22,8 @@ help:
 	@echo "                  versions that pyproject.toml admits; all tests with the newest (an hour on two cores;"
 	@echo "                  ARGS='Nehalem oldest': those alone)"
 	@echo "make check      ruff format, ruff, mypy"
-	@echo "make bench      our own benchmarks, printed as ratios (a few minutes; keep the machine quiet)"
+	@echo "make bench      the benchmarks that guard speed (under ten minutes on two cores; keep the machine quiet)"
+	@echo "make bench-all  all of our own benchmarks, in full (about an hour)"
 	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: minutes): solvers, then"
 	@echo "                  predictions of ratings; bench-peers-solvers and bench-peers-ratings for one of them"
 
@@ -71,6 +72,9 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+bench-all: setup
+	$(BIN)/python -m benchmarks all
 
 # The other tools get an environment of their own: opt-in, and nothing of theirs reaches the one we develop in.
 $(PEERS_VENV)/.ready: pyproject.toml benchmarks/peers/requirements.txt

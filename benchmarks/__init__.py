@@ -1,1 +1,1 @@
-"""Benchmarks: run all with ``make bench``, one with ``python -m benchmarks NAME``. Ratios are taken in one run."""
+"""Benchmarks: ``make bench`` for the quick set, ``python -m benchmarks NAME`` for one. Ratios are of one run."""

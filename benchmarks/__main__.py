@@ -1,4 +1,8 @@
-"""python -m benchmarks [NAME …]: print figures; each benchmark is a module with run() -> list of lines."""
+"""python -m benchmarks [all | NAME …]: print figures; each benchmark is a module with run() -> lines.
+
+Without a name the quick set runs: those that guard speed, shortened (``quick``) where a module has a short form.
+``all`` runs every one in full but those that are too long for that, and NAME … these in full.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,27 @@ import importlib
 import sys
 import time
 
-NAMES = (
-    "start",
-    "steps",
-    "duals",
-    "local",
-    "hybrid",
-    "dense",
-    "kernels",
-    "shares",
-    "busy",
-    "scaling",
-    "memory",
-    "large",
-    "ratings",
-    "imputation",
-)
-ASKED = ("ratings_1m", "pipeline")  # too long for everybody: only by name
+QUICK = ("start", "kernels", "steps", "duals", "hybrid", "dense")
+REST = ("local", "shares", "busy", "scaling", "memory", "large", "ratings", "imputation")
+ASKED = ("ratings_1m", "pipeline")  # only by name
 
 
 def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in NAMES + ASKED]
+    known = QUICK + REST + ASKED
+    unknown = [name for name in names if name not in (*known, "all")]
     if unknown:
-        print(f"Unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES + ASKED)}.", file=sys.stderr)
+        print(f"Unknown benchmark {unknown[0]!r}; known: all, {', '.join(known)}.", file=sys.stderr)
         return 2
-    for name in names or NAMES:
+    whole = time.perf_counter()
+    for name in QUICK if not names else QUICK + REST if "all" in names else names:
         began = time.perf_counter()
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n== {name}: {(module.__doc__ or '').splitlines()[0]}")
-        for line in module.run():
+        run = module.run if names else getattr(module, "quick", module.run)
+        for line in run():
             print(line, flush=True)
         print(f"   ({time.perf_counter() - began:.0f} s)", flush=True)
+    print(f"\n{time.perf_counter() - whole:.0f} s in all", flush=True)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Reading the report: its facts, its text, and what a browser makes of it."""
+"""Reading pages: the examples of the documentation, and the report (facts, text, what a browser makes of it)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,71 @@ _VOID = {"meta", "br"}
 _APART = {"td", "th", "dt", "dd", "a", "p"}  # words on both sides of their ends do not run together
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium here")
+
+
+# ------------------------------------------------------------------------------------ examples in the documentation
+
+_QUOTED = r"(?<!\w)'[^'\n]*'(?!\w)|\"[^\"\n]*\""  # a label: digits in it are letters
+_PLAIN = r"(?<![\w.])[-+−]?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)"
+_BOUND = rf"at most {_PLAIN}(?: \({_PLAIN} % of it\))?"  # a certified gap
+_PIECE = re.compile(f"({_QUOTED})|({_BOUND})|({_PLAIN})")
+_DECIMAL = re.compile(r"[-+−]?\d+(?:\.(\d*))?(?:e([-+]?\d+))?")
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Every python block of a page, with the output block that follows it, if one does."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", text, re.DOTALL)
+
+
+def agrees(printed: str, shown: str) -> bool:
+    """Whether an example printed what its page shows: the same words, and numbers as near as the page is exact.
+
+    A number with decimals may differ by one in its last digit; any number by one per cent, as a solver's answers
+    within a gap do; so whole numbers below a hundred must be equal. A certified gap ("at most 0.0031") depends on when
+    the run looked, and may differ by a factor of ten. Spaces count as one, and what stands in quotes is a word.
+    """
+    ours, theirs = _pieces(printed), _pieces(shown)
+    return len(ours) == len(theirs) and all(_near(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """Words and numbers in turn, each with its kind."""
+    text, out, at = " ".join(text.split()), [], 0
+    for found in _PIECE.finditer(text):
+        out.append(("words", text[at : found.start()]))
+        kind = ("words", "gap", "number")[(found.lastindex or 1) - 1]
+        out.append((kind, found[0]))
+        at = found.end()
+    return [*out, ("words", text[at:])]
+
+
+def _near(ours: tuple[str, str], theirs: tuple[str, str]) -> bool:
+    (kind, a), (other, b) = ours, theirs
+    if kind != other:
+        return False
+    if kind == "gap":
+        pairs = list(zip(re.findall(_PLAIN, a), re.findall(_PLAIN, b), strict=False))
+        return bool(pairs) and all(_number(x) <= 10 * _number(y) and _number(y) <= 10 * _number(x) for x, y in pairs)
+    if kind == "words" or (a.lstrip("-+−").startswith("0") and a.isdigit()):  # 007 is a label
+        return a == b
+    return abs(_number(a) - _number(b)) <= max(_unit(b), 0.01 * abs(_number(b))) * (1 + 1e-9)
+
+
+def _number(words: str) -> float:
+    return float(words.replace("−", "-"))
+
+
+def _unit(words: str) -> float:
+    """One in the last digit of a number with decimals; nothing for a whole number."""
+    found = _DECIMAL.fullmatch(words)
+    assert found is not None
+    if found[1] is None and found[2] is None:
+        return 0.0
+    return float(10.0 ** (int(found[2] or 0) - len(found[1] or "")))
+
+
+# --------------------------------------------------------------------------------------------------------- the report
 
 
 class Page(HTMLParser):

@@ -13,9 +13,9 @@ ROOT = Path(spectraplex.__file__).parent
 
 #: From the ground up; a module may import from its own floor and from those below. Longer names win over shorter ones.
 FLOORS: list[tuple[str, ...]] = [
-    ("_version", "stop", "files", "tables.unpack"),
+    ("_version", "stop", "files", "numerals", "tables.unpack"),
     ("places",),
-    ("threads", "rounding", "checks", "trace", "matrices.factors"),
+    ("threads", "rounding", "checks", "trace", "svg", "notebook", "matrices.factors"),
     ("fingerprint",),
     ("matrices",),
     ("eigen",),

@@ -76,3 +76,8 @@ __all__ = [
     "solve",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, and what every module has: the rooms can be imported, but are not offered."""
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__"]

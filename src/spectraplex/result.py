@@ -15,6 +15,8 @@ from ._version import __version__
 from .certificates.certificate import Certificate, Evidence, with_evidence
 from .files import aside, number, plain
 from .matrices.factors import Factors, Rectangular, Symmetric
+from .notebook import card, curves
+from .numerals import counted, shown
 from .stop import Status
 from .trace import Record, Trace
 
@@ -79,6 +81,15 @@ class Result:
     def __str__(self) -> str:
         cost = f"{len(self.trace)} records, {self.products:.0f} products, {self.seconds:.2f} s."
         return f"{self.certificate} {self.status.value} {cost}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the certificate, the cost, and the value and its lower bound at every step."""
+        steps = self.trace[-1].step if len(self.trace) else 0
+        spent = (counted(steps, "step"), f"{shown(round(self.products))} products", f"{self.seconds:.2f} s")
+        rows = [*self.certificate.rows(), ("X", repr(self.X)), ("cost", ", ".join(spent)), ("ended", self.status.value)]
+        seen = self.trace.as_dict()
+        drawn = curves(("step", "objective"), seen["step"].astype(float), seen["value"], seen["lower_bound"])
+        return card("Result", rows, drawn)
 
 
 def load(folder: str | os.PathLike[str]) -> Result:

@@ -18,6 +18,8 @@ import numpy as np
 from .._version import __version__
 from ..files import aside
 from ..fingerprint import fingerprint
+from ..notebook import card
+from ..numerals import shown
 from ..places.numpy import Array
 
 FORMAT = 2
@@ -111,6 +113,20 @@ class Certificate:
         if part > 1000.0:
             return ", more than ten times its size,"
         return f" ({part:.2g} % of it)" if part < 99.5 else f" ({part:.0f} % of it)"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What it claims, as names and words, for tables."""
+        value = ("value", shown(self.value, 8))
+        if self.kind == "none":
+            return [value, ("lower bound", "none"), ("certified", "nothing")]
+        sure = "proven" if self.kind == "proven" else f"wrong with probability at most {shown(self.failure, 1)}"
+        gap = f"{shown(self.gap, 3)}{self._share().rstrip(',')}"
+        return [value, ("lower bound", shown(self.lower_bound, 8)), ("gap", gap), ("certified", sure)]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        moved = [("moved", f"{shown(self.feasibility, 2)} into the domain")] if self.feasibility > 0 else []
+        return card("Certificate", [*self.rows(), *moved])
 
     # ---------------------------------------------------------------------------------------------------- documents
 

@@ -5,3 +5,8 @@ from .completion.exchange import radius_for
 from .imputation.estimator import NuclearNormImputer
 
 __all__ = ["MatrixCompletion", "NuclearNormImputer", "radius_for"]
+
+
+def __dir__() -> list[str]:
+    """The public names, and what every module has."""
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__"]

@@ -14,6 +14,8 @@ from ..certificates.judged import look
 from ..checks import numbers
 from ..fingerprint import data_fingerprint
 from ..matrices.factors import Factors, Rectangular
+from ..notebook import columns, curves
+from ..numerals import percent, shown
 from ..places.numpy import Array
 from ..problem import Problem
 from ..solve import solve
@@ -84,6 +86,20 @@ class Path(Sequence[PathPoint]):
                 f"{share:8.2g} {point.rank:5d} {point.seconds:8.2f}"
             )
         return "\n".join(lines + ([self.ended] if self.ended else []))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table, and value and lower bound against the radius (or λ)."""
+        heads = ("radius", "λ", "value", "lower bound", "gap", "rank", "seconds")
+        lines = []
+        for point in self.points:
+            share = percent(point.gap / abs(point.value)) if point.value else ""
+            sizes, values = (point.radius, point.lam), (point.value, point.lower_bound)
+            lines.append([*(shown(size, 5) for size in sizes), *(shown(value, 6) for value in values)])
+            lines[-1] += [share, str(point.rank), f"{point.seconds:.2f}"]
+        kept = sorted(self.points, key=lambda point: point.size)
+        across, above, below = (np.array([getattr(p, key) for p in kept]) for key in ("size", "value", "lower_bound"))
+        drawn = curves((self.family.name, "objective"), across, above, below)
+        return columns(repr(self), heads, lines, drawn)
 
     def pick(self, score: Callable[[Factors], float], best: str = "min") -> PathPoint:
         """The point whose X has the least (``best="max"``: the greatest) score, such as an error on held-out data."""

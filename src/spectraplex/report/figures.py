@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import svg as svg
 from ..places.numpy import Array
-from . import svg as svg
 from .facts import Fit, Glance, Side
 from .scores import Judged, lowest
 from .words import counted, percent, shown

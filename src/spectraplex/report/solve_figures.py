@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import svg as svg
+from .. import svg as svg
 from .figures import MOST, Figure
 from .scores import Judged
 from .words import counted, percent, shown

@@ -1,4 +1,4 @@
-"""Small drawings as SVG text: axes, bars, lines, dots. Colours come from the page, so they follow light and dark.
+"""Small drawings as SVG text: axes, bars, lines, dots, for the report and for notebooks.
 
 Drawings are about as wide as a phone, so that their text keeps its size there; classes name roles (``bar``, ``line``,
 ``dot``, ``band``, ``rule``), and the style sheet of the page says what a role looks like.
@@ -13,8 +13,8 @@ from html import escape
 
 import numpy as np
 
-from ..places.numpy import Array
-from .words import tick
+from .numerals import tick
+from .places.numpy import Array
 
 WIDTH, HEIGHT = 440.0, 280.0
 _RIGHT, _TOP, _BOTTOM = 14.0, 30.0, 46.0
