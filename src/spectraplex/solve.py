@@ -115,7 +115,7 @@ class Run:
         self.memory: Any = None
         self.steps_here = self.idle = 0
         self.clock = 0.0
-        self.scale = 0.0
+        self.scale = self.begun = 0.0  # sizes of the value after the first step, and at the start
         self.seen: tuple[Point, Judged] | None = None  # the best point, as the user gets it
 
     # --------------------------------------------------------------------------------------------------- the loop
@@ -141,7 +141,8 @@ class Run:
         except NotFinite:
             if self.point is None:
                 raise ValueError(
-                    "solve: the objective is NaN or infinite at the starting point; run spectraplex.check on it."
+                    "solve: the objective is NaN or infinite at the starting point; run spectraplex.check on it, or "
+                    "pass start=, a matrix where it is finite."
                 ) from None
             status = Status.NOT_FINITE
         if certify and status not in (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT):
@@ -194,6 +195,8 @@ class Run:
                 return True
             start = start.X
         problem = self.problem
+        if start is None and hasattr(problem.objective, "start"):  # a loss need not be finite at the domain's own
+            start = problem.objective.start(problem.domain)
         if start is None:
             atoms = problem.domain.start(problem.dtype, self.rng)
         else:
@@ -204,6 +207,8 @@ class Run:
             if atoms.buffer.array.dtype != np.dtype(problem.dtype):
                 atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
         self.point = self.best = problem.point(atoms, fresh=start is None and problem.domain.jumps)
+        self.begun = self.point.value if earlier is None else self.begun
+        self.stop = self.stop.begun(self.begun)
         self.point, self.memory, step = self.method.init(problem, self.point, self.rng)
         self.best = self.point
         if earlier is not None:  # another method goes on: what was proven about the problem stays proven
