@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..checks import numbers, positive_weights
 from ..places.numpy import Array
 from .curves import Curve
@@ -124,11 +126,9 @@ def plain(loss: Any, targets: Any, weights: Any, shape: Shape) -> Prepared:
 
 def flat(targets: Any, shape: Shape) -> Array:
     """As many numbers as an image has; a table of rows is read row by row."""
-    from numpy import full
-
+    if np.ndim(targets) == 0:
+        targets = np.full(shape.size, targets)
     b = numbers(shape.owner, "targets", targets)
-    if b.ndim == 0:
-        b = full(shape.size, b[()])
     if b.ndim == 2 and (shape.row is None or b.shape[1] != shape.row):
         raise ValueError(f"{shape.owner}: targets have shape {b.shape}; give {shape.size} numbers in one dimension.")
     if b.size != shape.size:
