@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from spectraplex.losses.entrywise import Huber, Logistic, Squared
+from spectraplex.losses import Huber, Logistic, Squared
 from spectraplex.objectives.implicit import Implicit
 from spectraplex.objectives.intercepts import Intercepts
 

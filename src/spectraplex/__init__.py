@@ -1,10 +1,21 @@
 """spectraplex: convex optimisation over the spectrahedron and the nuclear-norm ball, with a provable gap."""
 
+from . import losses
 from ._version import __version__
 from .certificates.certificate import Certificate
 from .certificates.judge import Verification, certify, verify
 from .domains.sets import NuclearBall, Spectrahedron, TraceBall
 from .matrices.factors import Rectangular, Symmetric
+from .measurements import (
+    MEASUREMENTS,
+    Differences,
+    Entries,
+    Features,
+    Identity,
+    Matrices,
+    Measurements,
+    RankOnes,
+)
 from .methods import (
     METHODS,
     AwayStep,
@@ -16,7 +27,7 @@ from .methods import (
     ProjectedGradient,
     RankOneRegularized,
 )
-from .objectives import Completion, Distance, Objective, Sensing, Smooth
+from .objectives import Completion, Distance, Fit, Objective, Sensing, Smooth
 from .objectives.check import check
 from .paths.solutions import Path, PathPoint
 from .paths.walk import path
@@ -30,16 +41,24 @@ from .stop import Status, Stop
 from .trace import Collect, Progress, Record, Trace
 
 __all__ = [
+    "MEASUREMENTS",
     "METHODS",
     "AwayStep",
     "Certificate",
     "Collect",
     "Completion",
     "ConditionalGradient",
+    "Differences",
     "Distance",
+    "Entries",
+    "Features",
+    "Fit",
     "FullRankOneRegularized",
     "Hybrid",
+    "Identity",
     "InFace",
+    "Matrices",
+    "Measurements",
     "Method",
     "NuclearBall",
     "Objective",
@@ -52,6 +71,7 @@ __all__ = [
     "Progress",
     "ProjectedGradient",
     "RankOneRegularized",
+    "RankOnes",
     "Record",
     "Rectangular",
     "Result",
@@ -70,6 +90,7 @@ __all__ = [
     "check",
     "counterpart",
     "load",
+    "losses",
     "path",
     "project",
     "set_threads",

@@ -115,7 +115,7 @@ class Run:
         self.steps_here = self.idle = 0
         self.still, self.highest, self.shown = 0, -math.inf, math.inf  # steps since the best, their values, its gap
         self.clock = self.began = 0.0  # seconds of the steps so far, and since when it runs
-        self.scale = 0.0
+        self.scale = self.begun = 0.0  # sizes of the value after the first step, and at the start
         self.seen: tuple[Point, Judged] | None = None  # the best point, as the user gets it
         self.earlier: tuple[Point, Judged] | None = None  # the same of the run that goes on
 
@@ -143,7 +143,8 @@ class Run:
         except NotFinite:
             if self.point is None:
                 raise ValueError(
-                    "solve: the objective is NaN or infinite at the starting point; run spectraplex.check on it."
+                    "solve: the objective is NaN or infinite at the starting point; run spectraplex.check on it, or "
+                    "pass start=, a matrix where it is finite."
                 ) from None
             status = Status.NOT_FINITE
         if certify and status not in (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT):
@@ -200,6 +201,8 @@ class Run:
                 return True
             start = start.X
         problem = self.problem
+        if start is None and hasattr(problem.objective, "start"):  # a loss need not be finite at the domain's own
+            start = problem.objective.start(problem.domain)
         if start is None:
             atoms = problem.domain.start(problem.dtype, self.rng)
         else:
@@ -210,6 +213,8 @@ class Run:
             if atoms.buffer.array.dtype != np.dtype(problem.dtype):
                 atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
         self.point = self.best = problem.point(atoms, fresh=start is None and problem.domain.jumps)
+        self.begun = self.point.value if earlier is None else self.begun
+        self.stop = self.stop.begun(self.begun)
         self.point, self.memory, step = self.method.init(problem, self.point, self.rng)
         self.best = self.point
         if earlier is not None:  # another method goes on: what was proven about the problem stays proven

@@ -41,6 +41,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
         "products": run.products,
         "seconds": run.seconds_before + run.clock,
         "scale": run.scale,
+        "begun": run.begun,
         "idle": run.idle,
         "rng": json.dumps(run.rng.bit_generator.state),
         **run.certifier.state(),
@@ -64,6 +65,8 @@ def resume(run: Run, earlier: Result) -> bool:
     run.step_number, run.products = int(state["step"]), float(state["products"])
     run.seconds_before, run.products_before = float(state["seconds"]), run.products
     run.trace, run.scale = Trace(earlier.trace), abs(float(state["scale"]))
+    run.begun = float(state.get("begun", run.scale))
+    run.stop = run.stop.begun(run.begun)
     run.rng.bit_generator.state = json.loads(state["rng"])
     if state["method"] != identity(run.method) or state.get("size") != size_of(problem.domain):
         return False  # with another bound on the norm of a solution the same atoms are another matrix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from numbers import Real
 
@@ -35,6 +35,8 @@ class Stop:
     ----------
     gap : end when the certified gap value − lower_bound is at most this.
     relative_gap : end when gap ≤ relative_gap·|value|.
+    start_gap : end when gap ≤ start_gap·|value at the start|: for problems whose optimum may be zero, where no gap is
+        small beside the value. The start is where the run began (a continued one: the first).
     max_steps, max_seconds, max_products : limits of this call (a continued run starts counting anew).
     value : end when the value is at most this.
     """
@@ -45,9 +47,10 @@ class Stop:
     max_seconds: float | None = None
     max_products: float | None = None
     value: float | None = None
+    start_gap: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("gap", "relative_gap", "max_steps", "max_seconds", "max_products", "value"):
+        for name in ("gap", "relative_gap", "max_steps", "max_seconds", "max_products", "value", "start_gap"):
             asked = getattr(self, name)
             if asked is None:
                 continue
@@ -58,6 +61,13 @@ class Stop:
             if name == "max_steps" and (math.isinf(asked) or asked != int(asked)):
                 raise ValueError(f"Stop: max_steps must be a whole number, got {asked!r}; None is no limit.")
             object.__setattr__(self, name, int(asked) if name == "max_steps" else float(asked))
+
+    def begun(self, value: float) -> Stop:
+        """The same for a run that began at this value: ``start_gap`` becomes part of ``gap``."""
+        if self.start_gap is None:
+            return self
+        asked = self.start_gap * abs(value)
+        return replace(self, gap=asked if self.gap is None else max(self.gap, asked), start_gap=None)
 
     def wanted(self, value: float) -> float:
         """The gap that would end the run at this value; −inf when no gap was asked for."""

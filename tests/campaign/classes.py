@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import spectraplex as sx
 from problems import completion as backward_completion
 from problems import dual_ball, random_known
-from spectraplex.losses import entrywise as losses
+from spectraplex import losses
 from spectraplex.objectives.implicit import Implicit
 from spectraplex.objectives.intercepts import Intercepts
 

@@ -110,9 +110,12 @@ def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> floa
         least = least_value(problem, None)
         rest = abs(least) if c < 1.0 and math.isfinite(least) else 0.0
         return of_sum(m * n) * (abs(value) + abs(pairing) + rest) + price + m * n * VANISHING
-    grown = max(c, c * c) if conjugate.quadratic is not None else max(1.0, c * c)
+    if getattr(conjugate, "sizes", None) is not None:
+        size = conjugate.sizes(c)
+    else:
+        size = conjugate.size * (max(c, c * c) if conjugate.quadratic is not None else max(1.0, c * c))
     count = max(getattr(conjugate, "count", 1), getattr(candidate.slope, "size", 1))
-    return of_sum(count) * grown * conjugate.size + price + count * VANISHING
+    return float(of_sum(count) * size + price + count * VANISHING)
 
 
 def least_value(problem: Problem, conjugate: Any) -> float:
@@ -172,6 +175,9 @@ def _best_scale(conjugate: Any, price: float, most: float) -> float:
     if conjugate.quadratic is not None:
         linear, bend = conjugate.quadratic
         return min(max(-(linear + price) / bend, 0.0), most) if bend > 0.0 else 0.0
+    if getattr(conjugate, "scale", None) is not None:
+        c = min(max(float(conjugate.scale(price)), 0.0), most)
+        return c if math.isfinite(c) else 1.0
     from scipy.optimize import minimize_scalar
 
     high = min(most, 4.0)

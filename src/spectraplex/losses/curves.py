@@ -51,9 +51,10 @@ class Quadratic:
 
 @dataclass(frozen=True)
 class Smoothly:
-    """A convex φ known by value and derivative."""
+    """A convex φ known by value and derivative; infinite from ``edge`` on, where that is known."""
 
     at: Callable[[float], tuple[float, float]]
+    edge: float = np.inf
 
     def minimize(self, limit: float) -> float:
         """A root of φ' in [0, limit], by Brent's method; never a point where φ is above φ(0)."""
@@ -64,6 +65,7 @@ class Smoothly:
             raise NotFinite("the objective or its derivative is not finite at the current point")
         if slope >= 0.0:
             return 0.0
+        limit = min(limit, (1.0 - 1e-9) * self.edge)
         end, last = self.at(limit)
         while not (np.isfinite(end) and np.isfinite(last)):  # a barrier ahead: come back until the function exists
             limit *= 0.5

@@ -9,6 +9,7 @@ from ..matrices.operators import Operator
 from ..places.numpy import Array
 from .completion import Completion
 from .distance import Distance
+from .fit import Fit
 from .sensing import Sensing
 from .smooth import Smooth
 
@@ -46,4 +47,4 @@ class Objective(Protocol):
         ...
 
 
-__all__ = ["Completion", "Distance", "Objective", "Sensing", "Smooth"]
+__all__ = ["Completion", "Distance", "Fit", "Objective", "Sensing", "Smooth"]

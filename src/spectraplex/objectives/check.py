@@ -1,8 +1,7 @@
-"""check: is this objective what it says it is? Linear image, true adjoint, right slope, claimed constants."""
+"""check: is this what it says it is? An objective, a measurement or a loss."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,70 +10,60 @@ import numpy as np
 from ..checks import number
 from ..losses.curves import NotFinite
 from ..places.numpy import Array, dagger, inner
+from .check_parts import check_loss, check_measurements
+from .tester import Report, Tester
 
 Factors3 = tuple[Array, Array, Array]
 
 _WIDE = 2_000  # a matrix with more rows and columns is not blended with the identity
 _NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", "gradient")
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was tested and what was wrong; true when nothing was."""
-
-    tested: tuple[str, ...]
-    wrong: tuple[str, ...]
-    trials: int = 0
-    moved: int = 0  # trials that were moved to where the function is finite
-    skipped: int = 0  # trials that could not be: they tested nothing
-
-    @property
-    def ok(self) -> bool:
-        return not self.wrong
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        if self.ok:
-            lines = [f"All {len(self.tested)} properties hold: {', '.join(self.tested)}."]
-        else:
-            lines = [f"{len(self.wrong)} of {len(self.tested)} properties fail:", *self.wrong]
-        if self.moved:
-            lines.append(f"{self.moved} of {self.trials} trials were moved to where the function is finite.")
-        if self.skipped:
-            lines.append(f"{self.skipped} of {self.trials} trials were skipped: the function is not finite there.")
-        return "\n".join(lines)
+_OWN = ("shape", "measure", "gradient")  # what an objective has and a loss has not
 
 
 def check(
-    objective: Any, *, hermitian: bool | None = None, size: float = 1.0, trials: int = 8, seed: int = 0
+    thing: Any,
+    *,
+    hermitian: bool | None = None,
+    size: float = 1.0,
+    trials: int = 8,
+    seed: int = 0,
+    targets: Any = None,
 ) -> Report:
-    """Test an objective on random low-rank matrices and say what is wrong with it.
+    """Test an objective, a measurement or a loss on random matrices or numbers, and say what is wrong with it.
+
+    Of a measurement it tests that it is linear, that ⟨𝒜(X), y⟩ = ⟨X, 𝒜*(y)⟩, its products, and ‖𝒜‖ against what it
+    claims; of a loss its slope, curve, conjugate, convexity and claims.
 
     A function that is infinite (or NaN) in places, such as −log det X or a likelihood, is tested where it is finite:
     random matrices are blended with one where it is, such as a multiple of the identity, and the report says how often.
 
     Parameters
     ----------
+    thing : an objective; a measurement such as ``Entries(…)``; a loss such as ``losses.Huber(2.0)``, or its name.
     hermitian : test on Hermitian matrices only; by default when the objective has ``require_hermitian`` and a square
         shape, or is a function of its own (``Smooth``) of a square one.
-    size : nuclear norm of the matrices tested; choose it like the domain's.
+    size : nuclear norm of the matrices tested, or size of the numbers; choose it like the domain's.
+    targets : for a loss whose targets are neither any numbers, nor counts, nor labels ±1: some of them.
 
     Returns
     -------
     Report
         True when all is well; printing it gives one sentence per fault.
     """
+    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
+        raise ValueError(f"check: trials must be a positive whole number, got {trials!r}.")
+    size = number("check", "size", size, positive=True)
+    if isinstance(thing, str) or (hasattr(thing, "evaluate") and not any(hasattr(thing, name) for name in _OWN)):
+        return check_loss(thing, targets, size, trials, seed)
+    if hasattr(thing, "adjoint") and not hasattr(thing, "evaluate"):
+        return check_measurements(thing, hermitian, size, trials, seed)
+    objective = thing
     missing = [name for name in _NEEDED if not hasattr(objective, name)]
     if missing:
         return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Objective protocol.",))
     m, n = objective.shape
     if hermitian and m != n:
         raise ValueError(f"check: this objective is {m}×{n}; hermitian=True needs a square one.")
-    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-        raise ValueError(f"check: trials must be a positive whole number, got {trials!r}.")
-    size = number("check", "size", size, positive=True)
     if hermitian is None:
         hermitian = m == n and (hasattr(objective, "require_hermitian") or type(objective).__name__ == "Smooth")
     return _Checker(objective, hermitian, size, np.random.default_rng(seed)).run(trials)
@@ -86,59 +75,27 @@ def _blend(a: float, X: Factors3, b: float, Y: Factors3) -> Factors3:
     return U, s, V
 
 
-class _Checker:
+class _Checker(Tester):
     def __init__(self, objective: Any, hermitian: bool, size: float, rng: np.random.Generator) -> None:
-        self.f, self.hermitian, self.size, self.rng = objective, hermitian, size, rng
-        self.wrong: dict[str, str] = {}
-        self.tested: dict[str, None] = {}
-        self.moved = self.skipped = 0
+        super().__init__(rng)
+        self.f, self.hermitian, self.size = objective, hermitian, size
 
-    def run(self, trials: int) -> Report:
-        try:
-            for _ in range(trials):
-                self.trial()
-            if self.skipped == trials:
-                self.fail(
-                    "finite",
-                    f"it is not finite anywhere it was looked at: random matrices of nuclear norm {self.size:g}, zero, "
-                    "multiples of the identity and of the matrix of ones; pass size= like the domain's.",
-                )
-        except Exception as error:
-            self.fail("evaluation", f"it raised {type(error).__name__}: {error}")
-        wrong = tuple(f"{name}: {text}" for name, text in self.wrong.items())
-        return Report(tuple(self.tested), wrong, trials, self.moved, self.skipped)
-
-    def fail(self, name: str, text: str) -> None:
-        self.tested[name] = None
-        self.wrong.setdefault(name, text)
-
-    def expect(self, name: str, holds: bool, text: str) -> None:
-        self.tested[name] = None
-        if not holds:
-            self.wrong.setdefault(name, text)
-
-    def close(self, name: str, got: float, want: float, scale: float, text: str, tolerance: float = 1e-7) -> None:
-        error = abs(got - want)
-        self.expect(
-            name,
-            bool(error <= tolerance * max(scale, abs(want), 1e-300)),
-            f"{text}: {got:.10g}, not {want:.10g}.",
-        )
+    def finish(self, trials: int) -> None:
+        if self.skipped == trials:
+            self.fail(
+                "finite",
+                f"it is not finite anywhere it was looked at: random matrices of nuclear norm {self.size:g}, zero, "
+                "multiples of the identity and of the matrix of ones; pass size= like the domain's.",
+            )
 
     def factors(self, rank: int = 2, signed: bool = False) -> tuple[Array, Array, Array]:
         m, n = self.f.shape
-        U, V = self.normal((m, rank)), self.normal((n, rank))
+        U, V = self.normal((m, rank), self.f.dtype), self.normal((n, rank), self.f.dtype)
         U, V = U / np.linalg.norm(U, axis=0), V / np.linalg.norm(V, axis=0)
         s = self.rng.dirichlet(np.ones(rank)) * self.size
         if signed:
             s = s * self.rng.choice([-1.0, 1.0], rank)
         return (U, s, U) if self.hermitian else (U, s, V)
-
-    def normal(self, shape: tuple[int, ...]) -> Array:
-        out = self.rng.standard_normal(shape)
-        if np.dtype(self.f.dtype).kind == "c":
-            out = out + 1j * self.rng.standard_normal(shape)
-        return out
 
     # ------------------------------------------------------------------------------- where the function is finite
 
@@ -209,7 +166,7 @@ class _Checker:
             "follow it",
         )
         # the operator multiplies like one matrix on both sides
-        P, Q = self.normal((f.shape[0], 2)), self.normal((f.shape[1], 2))
+        P, Q = self.normal((f.shape[0], 2), f.dtype), self.normal((f.shape[1], 2), f.dtype)
         GQ, GP = G.matmat(Q), G.rmatmat(P)
         reference = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
         self.close(

@@ -9,12 +9,15 @@ import numpy as np
 
 from ..checks import hermitian_or_say, numbers
 from ..losses.curves import Quadratic
-from ..losses.entrywise import Conjugate, Squared
+from ..losses.protocol import Conjugate, Prepared
+from ..losses.squared import Squared
 from ..matrices.factors import Rectangular
 from ..matrices.operators import Dense, LowRank, Operator, Sparse, Sum
+from ..measurements.identity import Identity
 from ..places.numpy import Array, dagger, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_sum, plain
+from .fit import Fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +31,10 @@ class Factored:
     match: float
 
 
-class Distance:
+class Distance(Fit):
     """½‖X − A‖²_F for a dense or scipy-sparse A, real or complex; smoothness and strong convexity are both one.
+
+    ``Fit`` of ``Identity`` with a squared loss by a short name; its images are matrices, or factors of them.
 
     With a dense A the image is X itself. With a sparse A nothing dense is ever formed: the image is factored, and
     the gradient multiplies as low rank minus sparse.
@@ -60,8 +65,7 @@ class Distance:
             shape, data = (self.A.shape[0], self.A.shape[1]), self.A
         if min(shape) < 1:
             raise ValueError(f"Distance: A has shape {shape}; it must be at least 1 × 1.")
-        self.shape = shape
-        self.dtype = data.dtype.name
+        self._set(Identity(shape), Prepared(Squared(), data.reshape(-1), None))
         self.dense = self.sparse is None
         self._hermitian = False
 
@@ -133,6 +137,14 @@ class Distance:
         linear = fresh.match - 2 * self._half
         size, count = self._terms(float(np.abs(slope.s).sum()), slope.s.size)
         return Conjugate(lambda c: c * linear + 0.5 * c * c * square, np.inf, size, (linear, square), count)
+
+    @property
+    def hermitian_smoothness(self) -> float:
+        return self.smoothness
+
+    @property
+    def hermitian_strong_convexity(self) -> float:
+        return self.strong_convexity
 
     def fitted(self, psd: bool) -> float:
         """At least the nuclear norm of the best X of all (of all X ⪰ 0)."""

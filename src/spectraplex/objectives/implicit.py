@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..losses.curves import Curve
-from ..losses.entrywise import Conjugate
+from ..losses.protocol import Conjugate
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array
 from ..places.pattern import Pattern

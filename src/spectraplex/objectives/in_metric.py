@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..losses.curves import Curve
-from ..losses.entrywise import Conjugate
+from ..losses.protocol import Conjugate
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array, blend, inner
 from .completion import Completion

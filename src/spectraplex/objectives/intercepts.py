@@ -18,7 +18,9 @@ import numpy as np
 
 from ..fingerprint import identity
 from ..losses.curves import Curve, Quadratic, Smoothly
-from ..losses.entrywise import Conjugate, Loss, Squared, steepest
+from ..losses.protocol import Conjugate, Loss
+from ..losses.separable import steepest
+from ..losses.squared import Squared
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array, blend, inner
 from ..places.pattern import Pattern

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import number, two_dimensions
+from ..checks import number, numbers, two_dimensions
 from ..fingerprint import identity
 from ..losses.curves import NotFinite, Smoothly
+from ..matrices.factors import Rectangular, Symmetric
 from ..matrices.operators import Dense
 from ..places.numpy import Array, dagger, inner
 
@@ -30,6 +31,8 @@ class Smooth:
         one refuse; ``spectraplex.check`` tests what is claimed.
     lower : a number that the function is nowhere below (over all matrices of the shape; zero for a sum of squares).
         With a penalty in place of a domain no lower bound can be proven without it.
+    start : a matrix of the domain, dense or as factors, where the function is finite; for functions that are not at
+        the domain's own start, such as −log det X or a likelihood at zero.
     parts : arrays that the function depends on, for its fingerprint: a certificate is then refused for other data. By
         default the function is known by its qualified name, and a certificate by the value at X.
     """
@@ -43,6 +46,7 @@ class Smooth:
         strong_convexity: float | None = None,
         lower: float | None = None,
         parts: Sequence[Any] = (),
+        start: Any = None,
     ) -> None:
         if not callable(value_and_gradient):
             raise TypeError(f"Smooth: value_and_gradient must be callable, got {type(value_and_gradient).__name__}.")
@@ -60,6 +64,9 @@ class Smooth:
         )
         self.lower = None if lower is None else number("Smooth", "lower", lower, sign=True)
         self._parts = tuple(np.array(part) for part in parts)
+        self._start = numbers("Smooth", "start", start, ndim=2) if isinstance(start, list | np.ndarray) else start
+        if isinstance(self._start, np.ndarray) and self._start.shape != self.shape:
+            raise ValueError(f"Smooth: start has shape {self._start.shape}, but X has shape {self.shape}.")
 
     dense = True
     reach = 1.0  # the image is X itself
@@ -106,6 +113,16 @@ class Smooth:
             return value, inner(gradient, dz)
 
         return Smoothly(at)
+
+    def start(self, domain: Any) -> Any:
+        """Where the function was said to be finite; None where nothing was said."""
+        if not isinstance(self._start, np.ndarray):
+            return self._start
+        if domain.hermitian:
+            values, vectors = np.linalg.eigh(self._start)
+            return Symmetric(vectors[:, values > 0], values[values > 0])
+        U, s, Vh = np.linalg.svd(self._start, full_matrices=False)
+        return Rectangular(U, s, dagger(Vh))
 
     def pair(self, slope: Array, z: Array) -> float:
         return inner(slope, z)

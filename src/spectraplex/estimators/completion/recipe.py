@@ -12,7 +12,7 @@ from ...certificates import judge
 from ...certificates.certificate import Certificate
 from ...certificates.judged import look
 from ...domains.sets import NuclearBall
-from ...losses.entrywise import Huber, Logistic, Loss, Squared
+from ...losses import Huber, Logistic, Loss, Squared
 from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
 from ...objectives.implicit import Implicit

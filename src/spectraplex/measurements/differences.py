@@ -1,0 +1,221 @@
+"""Differences: squared distances of pairs of points under a metric X, and how much one exceeds another (triplets)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from ..checks import indices
+from ..matrices.operators import Dense, Operator
+from ..places.numpy import EPS, Array
+from .features import checked, sparse_parts
+
+_DENSE = 1000  # metrics up to this size have their gradient formed; larger ones multiply factor by factor
+
+
+class Differences:
+    """Of triplets (a, p, n): how much farther n is from a than p is; of pairs (a, b): their squared distance.
+
+    With x the rows of ``data`` it measures ⟨(xₐ−xₙ)(xₐ−xₙ)ᵀ − (xₐ−xₚ)(xₐ−xₚ)ᵀ, X⟩ and ⟨(xₐ−x_b)(xₐ−x_b)ᵀ, X⟩. Points
+    are embedded once, so a triplet costs as much as X has columns, whatever the number of features is.
+
+    Parameters
+    ----------
+    data : points × features, real, dense or scipy-sparse.
+    tuples : whole numbers of shape (N, 3) for triplets or (N, 2) for pairs, rows of ``data`` counted from zero.
+
+    Examples
+    --------
+    >>> import numpy as np, spectraplex as sx
+    >>> sx.Differences(np.eye(4), [[0, 1, 2], [0, 1, 3]])
+    Differences(2 triplets of 4 points with 4 features)
+    """
+
+    dtype = "float64"
+    real = True
+
+    def __init__(self, data: Any, tuples: Any) -> None:
+        self.data = checked("Differences", data)
+        if self.data.dtype.kind == "c":
+            raise TypeError("Differences: data must be real; put real and imaginary parts side by side.")
+        tuples = np.asarray(tuples)
+        if tuples.ndim != 2 or tuples.shape[1] not in (2, 3) or tuples.shape[0] == 0:
+            raise ValueError(f"Differences: tuples have shape {tuples.shape}; give triplets (N, 3) or pairs (N, 2).")
+        points, features = self.data.shape
+        self.tuples = np.stack(
+            [indices("Differences", f"tuples[:, {k}]", tuples[:, k], points) for k in range(tuples.shape[1])], axis=1
+        ).astype(np.int64)
+        self.shape, self.size, self.summed = (features, features), tuples.shape[0], features
+        self.dense = features <= _DENSE
+        self.held = 0 if hasattr(self.data, "indptr") else self.data.size
+        # every pair of points once: distances of pairs are what triplets compare
+        a, last = self.tuples[:, 0], self.tuples[:, -1]
+        ends = last if tuples.shape[1] == 2 else np.concatenate([last, self.tuples[:, 1]])
+        begins = a if tuples.shape[1] == 2 else np.concatenate([a, a])
+        low, high = np.minimum(begins, ends), np.maximum(begins, ends)
+        keys, place = np.unique(low * points + high, return_inverse=True)
+        self._first, self._second = keys // points, keys % points
+        place = place.reshape(-1)
+        self._far, self._near = place[: self.size], place[self.size :]
+
+    def require_hermitian(self) -> None:
+        """Differences always are."""
+
+    # ----------------------------------------------------------------------------------------- through the pairs
+
+    def measure(self, U: Array, s: Array, V: Array) -> Array:
+        left = np.asarray(self.data @ U)
+        if V is U:
+            return self._compare(self._squares(left, s))
+        right = np.asarray(self.data @ V)
+        inside = self._between(left) * self._between(right).conj()
+        return self._compare(np.asarray(inside @ s).real)
+
+    def _between(self, points: Array) -> Array:
+        return cast(Array, points[self._first] - points[self._second])
+
+    def _squares(self, points: Array, s: Array) -> Array:
+        apart = self._between(points)
+        return np.asarray((apart**2 if apart.dtype.kind == "f" else np.abs(apart) ** 2) @ s)
+
+    def _compare(self, pairs: Array) -> Array:
+        return pairs[self._far] - pairs[self._near] if self._near.size else pairs[self._far]
+
+    def of_operator(self, G: Operator) -> Array:
+        turned = np.asarray(self.data @ G.dense())
+        own = self.data.toarray() if hasattr(self.data, "toarray") else self.data
+        return self._compare(np.einsum("ik,ik->i", self._between(turned), self._between(own)))
+
+    def adjoint(self, slope: Array) -> Operator:
+        shares = np.bincount(self._far, slope, self._first.size)
+        if self._near.size:
+            shares -= np.bincount(self._near, slope, self._first.size)
+        laplacian = self._laplacian(shares)
+        inside = Weighing(self.data, laplacian, self._noise(slope))
+        if not self.dense:
+            return inside
+        G = inside.dense()
+        return Dense(0.5 * (G + G.T), hermitian=True, blur=inside.noise)
+
+    def _noise(self, slope: Array) -> float:
+        """Rounding of 𝒜*(slope): sums over the triplets of a pair, the pairs of a point, the points."""
+        many = self._often + 8
+        return 4 * EPS * many * float(np.abs(slope) @ self._sizes)
+
+    @cached_property
+    def _often(self) -> int:
+        degrees = np.bincount(np.concatenate([self._first, self._second]))
+        return int(np.bincount(self._far).max() + degrees.max()) + self.data.shape[0]
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """At least ‖xₐ‖² + ‖xₙ‖² and so on: what is added up for each measurement."""
+        squares = abs(self.data).power(2) if hasattr(self.data, "indptr") else self.data**2
+        norms = np.asarray(squares.sum(axis=1)).reshape(-1)
+        return np.asarray(2.0 * norms[self.tuples].sum(axis=1)) + 2.0 * norms[self.tuples[:, 0]]
+
+    @cached_property
+    def _place(self) -> tuple[Array, Array, Array]:
+        """Where the pairs stand in the Laplacian: its indptr and indices, and for every entry its pair."""
+        from scipy.sparse import csr_matrix
+
+        n, pairs = self.data.shape[0], np.nonzero(self._first != self._second)[0]  # no point is apart from itself
+        one, two = self._first[pairs], self._second[pairs]
+        place = (np.concatenate([one, two]), np.concatenate([two, one]))
+        table = csr_matrix((np.concatenate([pairs, pairs]) + 1, place), shape=(n, n))
+        table.sort_indices()
+        return table.indptr, table.indices, table.data.astype(np.int64) - 1
+
+    def _laplacian(self, shares: Array) -> tuple[Any, Array]:
+        """Σ share (e_a − e_b)(e_a − e_b)ᵀ = D − W: the matrix W of shares, and the diagonal D."""
+        from scipy.sparse import csr_matrix
+
+        n = self.data.shape[0]
+        shares = np.where(self._first == self._second, 0.0, shares)
+        indptr, columns, pair = self._place
+        W = csr_matrix((shares[pair], columns, indptr), shape=(n, n))
+        return W, np.bincount(self._first, shares, n) + np.bincount(self._second, shares, n)
+
+    # -------------------------------------------------------------------------------------------------- facts
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """‖Aᵢ‖² at most: the fourth powers of the distances, without what they share."""
+        fourth = self._plain**2
+        return fourth[self._far] + (fourth[self._near] if self._near.size else 0.0)
+
+    @cached_property
+    def _plain(self) -> Array:
+        """Squared distances of the pairs as the data has them, by blocks."""
+        out = np.empty(self._first.size)
+        for low in range(0, out.size, 4096):
+            part = slice(low, low + 4096)
+            apart = self.data[self._first[part]] - self.data[self._second[part]]
+            squares = apart.power(2) if hasattr(apart, "power") else apart**2
+            out[part] = np.asarray(squares.sum(axis=1)).reshape(-1)
+        return out
+
+    @cached_property
+    def reach(self) -> float:
+        """√Σ‖Aᵢ‖²: an upper bound on ‖𝒜‖."""
+        return (1 + 1e-9) * float(np.sqrt(self._lengths.sum()))
+
+    def coverage(self, weights: Array | None) -> tuple[Array, Array]:
+        """The diagonal of 𝒜*diag(w)𝒜, summed over every row, as if a difference had no favourite feature."""
+        whole = float(self._lengths.sum() if weights is None else weights @ self._lengths)
+        squares = abs(self.data).power(2) if hasattr(self.data, "indptr") else self.data**2
+        spread = np.asarray(squares.mean(axis=0)).reshape(-1) - np.asarray(self.data.mean(axis=0)).reshape(-1) ** 2
+        spread = np.maximum(spread, 1e-3 * spread.mean() + 1e-300)
+        total = whole * spread / spread.sum()
+        return total, total
+
+    def parts(self) -> tuple[Any, ...]:
+        return (*sparse_parts(self.data), self.tuples)
+
+    def __repr__(self) -> str:
+        kind = "triplets" if self._near.size else "pairs"
+        points, features = self.data.shape
+        return f"Differences({self.size} {kind} of {points} points with {features} features)"
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """dataᵀ L data with a sparse signed Laplacian L = D − W."""
+
+    data: Any
+    laplacian: tuple[Any, Array]
+    blur: float
+    hermitian: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.data.shape[1],) * 2
+
+    @property
+    def dtype(self) -> str:
+        return "float64"
+
+    def noise(self) -> float:
+        return self.blur
+
+    def matmat(self, V: Array) -> Array:
+        points = np.asarray(self.data @ V)
+        W, D = self.laplacian
+        return np.asarray(self.data.T @ (D[:, None] * points - W @ points))
+
+    def rmatmat(self, U: Array) -> Array:
+        return self.matmat(U)
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return np.einsum("ik,ik->k", P[:, :count].conj(), self.matmat(Q[:, :count])).real
+
+    def dense(self) -> Array:
+        W, D = self.laplacian
+        if hasattr(self.data, "indptr"):
+            from scipy.sparse import diags
+
+            return np.asarray((self.data.T @ ((diags(D) - W) @ self.data)).toarray())
+        return np.asarray(self.data.T @ (D[:, None] * self.data - W @ self.data))

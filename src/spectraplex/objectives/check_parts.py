@@ -1,0 +1,234 @@
+"""The testers of measurements and of losses; ``check`` calls them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..losses import named
+from ..losses.protocol import LossFacts, Prepared, Shape, prepare
+from ..losses.separable import smoothly
+from ..measurements.protocol import Facts, of_dense
+from ..places.numpy import Array, dagger, inner
+from .tester import Report, Tester
+
+_SIZE = 12  # numbers that a loss is tested on, in groups of three
+
+
+def check_measurements(thing: Any, hermitian: bool | None, size: float, trials: int, seed: int) -> Report:
+    needed = ("shape", "size", "dtype", "measure", "adjoint")
+    missing = [name for name in needed if not hasattr(thing, name)]
+    if missing:
+        return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Measurements protocol.",))
+    m, n = thing.shape
+    if hermitian and m != n:
+        raise ValueError(f"check: these measurements are {m}×{n}; hermitian=True needs a square shape.")
+    return MeasurementTester(thing, bool(hermitian), size, np.random.default_rng(seed)).run(trials)
+
+
+def check_loss(thing: Any, targets: Any, size: float, trials: int, seed: int) -> Report:
+    rng = np.random.default_rng(seed)
+    return LossTester(named("check", thing), targets, size, rng).run(trials)
+
+
+class MeasurementTester(Tester):
+    """Linear, with a true adjoint, and no larger than it says."""
+
+    def __init__(self, thing: Any, hermitian: bool, size: float, rng: np.random.Generator) -> None:
+        super().__init__(rng)
+        self.A, self.hermitian, self.scale = thing, hermitian, size
+        self.real = Facts.of(thing).real or np.dtype(thing.dtype).kind != "c"
+
+    def factors(self, rank: int = 3) -> tuple[Array, Array, Array]:
+        m, n = self.A.shape
+        U, V = self.normal((m, rank), self.A.dtype), self.normal((n, rank), self.A.dtype)
+        s = self.scale * self.rng.standard_normal(rank) / rank
+        return (U, s, U) if self.hermitian else (U, s, V)
+
+    def trial(self) -> None:
+        A, X, Y = self.A, self.factors(), self.factors(2)
+        z, w = A.measure(*X), A.measure(*Y)
+        shaped = isinstance(z, np.ndarray) and z.shape == (A.size,)
+        self.expect("image", shaped, f"measure must return a flat array of {A.size} numbers, got {np.shape(z)}.")
+        if not shaped:
+            return
+        both = [np.concatenate([X[0], Y[0]], 1), np.concatenate([2.0 * X[1], -3.0 * Y[1]])]
+        sum_ = A.measure(both[0], both[1], np.concatenate([X[2], Y[2]], 1))
+        length = float(np.linalg.norm(z) + np.linalg.norm(w)) + 1e-300
+        off = float(np.linalg.norm(sum_ - (2.0 * z - 3.0 * w)))
+        self.expect("linear", off <= 1e-9 * length, f"𝒜(2X − 3Y) differs from 2𝒜(X) − 3𝒜(Y) by {off:.3g}.")
+        apart = A.measure(X[0], X[1], X[2].copy())  # an equal array that is not the same object
+        off = float(np.linalg.norm(apart - z))
+        self.expect(
+            "one array", off <= 1e-9 * length, f"measure(U, s, U) and measure(U, s, a copy of U) differ: {off:.3g}."
+        )
+        y = self.normal((A.size,)) if self.real else self.normal((A.size,), A.dtype)
+        G = A.adjoint(y)
+        size = float(np.linalg.norm(y)) * length
+        text = "⟨𝒜(X), y⟩ differs from ⟨X, 𝒜*(y)⟩: measure and adjoint"
+        self.close("adjoint", inner(y, z), inner(X[0] * X[1], G.matmat(X[2])), size, text)
+        self.products(G)
+        self.bounds(y, z, X)
+
+    def products(self, G: Any) -> None:
+        (m, n), kind = self.A.shape, self.A.dtype
+        P, Q = self.normal((m, 2), kind), self.normal((n, 2), kind)
+        GQ, GP = G.matmat(Q), G.rmatmat(P)
+        size = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
+        self.close("products", inner(P, GQ), inner(GP, Q), size, "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat")
+        scores = float(np.sum(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), 2)))
+        self.close("scores", scores, inner(P, GQ), size, "the sum of scores(P, Q) differs from ⟨P, G·Q⟩")
+        whole = G.dense()
+        off = float(np.linalg.norm(whole @ Q - GQ))
+        self.expect("dense", off <= 1e-9 * size, f"dense() multiplies otherwise than matmat, by {off:.3g}.")
+        if getattr(G, "hermitian", False):
+            skew = float(np.abs(whole - dagger(whole)).max())
+            top = float(np.abs(whole).max())
+            self.expect("hermitian", skew <= 1e-9 * top, f"it says it is Hermitian, but is off by {skew:.3g}.")
+
+    def bounds(self, y: Array, z: Array, X: tuple[Array, Array, Array]) -> None:
+        """‖𝒜(X)‖ ≤ reach·‖X‖, at X and after some power iterations, and the claimed eigenvalues likewise."""
+        A, (m, n) = self.A, self.A.shape
+        dense = (X[0] * X[1]) @ dagger(X[2])
+        ratios = [float(np.linalg.norm(z) / np.linalg.norm(dense))]
+        if m * n <= 250_000:
+            G = A.adjoint(y).dense()
+            for _ in range(6):
+                image = of_dense(A, G / np.linalg.norm(G))
+                ratios.append(float(np.linalg.norm(image)))
+                G = A.adjoint(image).dense()
+                if not np.linalg.norm(G) > 0:
+                    break
+        if hasattr(A, "reach"):
+            text = f"‖𝒜(X)‖ = {max(ratios):.6g}‖X‖ was met, more than the reach {float(A.reach):.6g} it claims."
+            self.expect("reach", max(ratios) <= float(A.reach) * (1 + 1e-9), text)
+        if hasattr(A, "extremes"):
+            high, low = A.extremes(None, False)
+            met, claimed = f"{min(ratios) ** 2:.6g} to {max(ratios) ** 2:.6g}", f"{low:.6g} to {high:.6g}"
+            text = f"‖𝒜(X)‖² of {met} times ‖X‖² was met, claimed is {claimed}."
+            inside = low * (1 - 1e-9) <= min(ratios) ** 2 and max(ratios) ** 2 <= high * (1 + 1e-9)
+            self.expect("extremes", inside, text)
+
+
+class LossTester(Tester):
+    """Convex, with its own slope, curve and conjugate, and no steeper or more curved than it says."""
+
+    def __init__(self, loss: Any, targets: Any, size: float, rng: np.random.Generator) -> None:
+        super().__init__(rng)
+        self.given, self.targets, self.size = loss, targets, size
+        self.told = LossFacts.of(loss)
+
+    def trial(self) -> None:
+        weights = self.rng.uniform(0.5, 2.0, _SIZE) if self.rng.random() < 0.5 else None
+        ready = self.prepared(weights)
+        if ready is None:
+            self.fail("targets", "no targets were found that it takes; pass targets=.")
+            return
+        self.loss, self.b, self.w = ready.loss, ready.targets, ready.weights
+        z, x = self.image(), self.image()
+        value, slope = self.loss.evaluate(z, self.b, self.w)
+        other, end = self.loss.evaluate(x, self.b, self.w)
+        shaped = isinstance(slope, np.ndarray) and slope.shape == z.shape
+        self.expect("slope", shaped, f"the slope must be an array of shape {z.shape}, got {np.shape(slope)}.")
+        if not shaped:
+            return
+        scale = abs(value) + abs(other) + float(np.linalg.norm(slope) * np.linalg.norm(x - z)) + 1e-300
+        self.differences(z, x - z, slope, scale)
+        rise = other - value - inner(slope, x - z)
+        self.expect("convexity", rise >= -1e-9 * scale, f"it lies {-rise:.3g} below its tangent: it is not convex.")
+        heaviest = 1.0 if self.w is None else float(self.w.max())
+        if math.isfinite(self.told.curvature):
+            most = 0.5 * self.told.curvature * heaviest * inner(x - z, x - z)
+            met = self.told.curvature * rise / max(most, 1e-300)
+            text = f"a curvature of {met:.6g} was met, claimed is {self.told.curvature:.6g}."
+            self.expect("claimed curvature", rise <= most * (1 + 1e-9) + 1e-9 * scale, text)
+        if math.isfinite(self.told.steepest):
+            bound = self.told.steepest * (math.sqrt(z.size) if self.w is None else float(np.linalg.norm(self.w)))
+            steep = float(np.linalg.norm(slope))
+            self.expect(
+                "claimed steepness",
+                steep <= bound * (1 + 1e-9),
+                f"a slope of size {steep:.6g} was met, claimed {bound:.6g}.",
+            )
+        if math.isfinite(self.told.least):
+            count = z.size if self.w is None else float(self.w.sum())
+            self.expect(
+                "least value",
+                value >= self.told.least * count - 1e-9 * scale,
+                f"the value {value:.6g} lies below what it claims.",
+            )
+        if hasattr(self.loss, "conjugate"):
+            self.fenchel(z, x, (value, other), slope, end)
+
+    def prepared(self, weights: Array | None) -> Prepared | None:
+        """The first kind of targets that it takes: those given, any numbers, counts, labels, shares."""
+        groups = np.repeat(np.arange(_SIZE // 3), 3)
+        loss = type(self.given)(groups) if self.told.name == "softmax" else self.given
+        shape = Shape("check", _SIZE)
+        if self.told.name == "softmax" and weights is not None:
+            weights = weights[: _SIZE // 3]
+        shares = self.rng.random(_SIZE)
+        kinds: list[Any] = [] if self.targets is None else [self.rng.choice(np.asarray(self.targets), _SIZE)]
+        kinds += [shares / np.bincount(groups, shares)[groups]] if self.told.name == "softmax" else []
+        kinds += [
+            self.size * self.normal((_SIZE,)),
+            self.rng.poisson(3.0, _SIZE) + 0.0,
+            self.rng.choice([-1.0, 1.0], _SIZE),
+        ]
+        for kind in kinds:
+            try:
+                return prepare(loss, kind, weights, shape)
+            except (ValueError, TypeError):
+                continue
+        return None
+
+    def image(self) -> Array:
+        z = self.size * self.normal((_SIZE,), str(self.b.dtype))
+        return np.abs(z) + 0.1 * self.size if self.told.positive else z
+
+    def differences(self, z: Array, dz: Array, slope: Array, scale: float) -> None:
+        """The slope and the curve against values near by."""
+        h = 1e-6
+        ahead, behind = (self.loss.evaluate(z + t * dz, self.b, self.w)[0] for t in (h, -h))
+        exact = inner(slope, dz)
+        text = "the slope differs from finite differences of the value"
+        self.close("finite differences", exact, (ahead - behind) / (2 * h), scale, text, 1e-4)
+        own = self.loss.along if hasattr(self.loss, "along") else None
+        curve = own(z, dz, self.b, self.w) if own else smoothly(self.loss, z, dz, self.b, self.w)
+        there = self.loss.evaluate(z + 0.7 * dz, self.b, self.w)[0]
+        self.close("curve value", curve.value(0.7), there, scale, "along(z, dz) has another value at 0.7")
+        self.close("curve derivative", curve.derivative(0.0), exact, scale, "along(z, dz) has another derivative at 0")
+        if hasattr(self.loss, "second"):
+            bends = self.loss.second(z, self.b, self.w)
+            self.expect("second derivative", bool((np.asarray(bends) >= 0).all()), "a second derivative is negative.")
+
+    def fenchel(self, z: Array, x: Array, values: tuple[float, float], slope: Array, end: Array) -> None:
+        """ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z, and ≥ at every other z and every multiple of y that is allowed."""
+        for at, value, y in ((z, values[0], slope), (x, values[1], end)):
+            conjugate, pairing = self.loss.conjugate(y, self.b, self.w), inner(y, at)
+            size = abs(value) + abs(pairing) + conjugate.size
+            self.expect(
+                "conjugate limit", conjugate.limit >= 1.0 - 1e-9, f"ℓ* is said to end before c = 1: {conjugate.limit}."
+            )
+            text = "ℓ(z) + ℓ*(y) differs from ⟨y, z⟩ at the slope y of z"
+            self.close("Fenchel equality", value + conjugate.at(min(1.0, conjugate.limit)), pairing, size, text)
+            for c in (0.1, 0.5, 0.9, 1.0, 1.5, 4.0):
+                if not 0.0 < c <= conjugate.limit:
+                    continue
+                for there, other in ((z, values[0]), (x, values[1])):
+                    less = c * inner(y, there) - other - conjugate.at(c)
+                    room = 1e-9 * (size + abs(other) + abs(c * inner(y, there)) + abs(conjugate.at(c)))
+                    self.expect(
+                        "Fenchel inequality",
+                        less <= room,
+                        f"ℓ(z) + ℓ*(c·y) lies {less:.3g} below c⟨y, z⟩ at c = {c:g}.",
+                    )
+            if conjugate.scale is not None:
+                c, price = conjugate.scale(2.0), 2.0
+                best = conjugate.at(c) + c * price
+                worse = min(conjugate.at(c * t) + c * t * price for t in (0.9, 1.1))
+                self.expect(
+                    "best scale", best <= worse, f"ℓ*(c·y) + 2c is smaller beside the scale {c:.6g} than at it."
+                )

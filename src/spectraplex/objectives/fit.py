@@ -1,0 +1,236 @@
+"""Fit: f(X) = Σ wᵢ ℓ(𝒜(X)ᵢ; bᵢ), any measurement with any loss."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..fingerprint import identity
+from ..losses import named
+from ..losses.curves import Curve
+from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
+from ..losses.separable import smoothly, steepest
+from ..matrices.operators import Operator
+from ..measurements.protocol import Facts, Spectrum, parts_of
+from ..places.numpy import Array, blend, inner
+from ..rounding import VANISHING, norm, of_image, of_sum, plain
+from .starts import somewhere
+
+_NEEDED = ("shape", "size", "dtype", "measure", "adjoint")
+
+
+class Fit:
+    """How well the measurements of X fit their targets, misfits paid for by a loss.
+
+    Parameters
+    ----------
+    measurements : ``Entries``, ``Matrices``, ``RankOnes``, ``Identity``, ``Features``, ``Differences``, or your own
+        (docs/your-own.md).
+    targets : one number a measurement; one number for all of them; labels where the loss says so.
+    loss : a name from ``spectraplex.losses.LOSSES``, or a loss with its settings such as
+        ``sx.losses.Quantile(0.9, 0.1)``, or your own.
+    weights : positive, one a measurement (one a group with softmax); all one by default.
+
+    Examples
+    --------
+    >>> import numpy as np, spectraplex as sx
+    >>> sx.Fit(sx.Features(np.ones((4, 3)), 2), np.zeros((4, 2)), loss="huber")
+    Fit(Features(4 samples of 3 features, 2 outputs), huber loss)
+    """
+
+    def __init__(self, measurements: Any, targets: Any, loss: Any = "squared", weights: Any = None) -> None:
+        missing = [name for name in _NEEDED if not hasattr(measurements, name)]
+        if missing or isinstance(measurements, type):
+            what = measurements.__name__ if isinstance(measurements, type) else type(measurements).__name__
+            lacks = "" if isinstance(measurements, type) else f", it lacks {', '.join(missing)}"
+            raise TypeError(
+                f"Fit: {what} is no measurement{lacks}; use one such as sx.Entries(rows, cols, shape), or see the "
+                "Measurements protocol."
+            )
+        facts = Facts.of(measurements)
+        shape = Shape("Fit", int(measurements.size), facts.row, facts.order)
+        self._set(measurements, prepare(named("Fit", loss), targets, weights, shape))
+
+    def _set(self, measurements: Any, prepared: Prepared) -> None:
+        """Everything is checked: keep it."""
+        self.measurements, self.loss = measurements, prepared.loss
+        self.targets, self.weights, self.labels = prepared.targets, prepared.weights, prepared.labels
+        self._told, self._facts = LossFacts.of(prepared.loss), Facts.of(measurements)
+        self.loss_name = self._told.name
+        self.shape = (int(measurements.shape[0]), int(measurements.shape[1]))
+        self.dtype = str(measurements.dtype)
+        if self.targets.dtype.kind == "c":
+            if self._facts.real:
+                raise TypeError(
+                    f"{type(self).__name__}: targets must be real: a measurement is the real number Re tr(AᵢᴴX)."
+                )
+            self.dtype = "complex128"
+        if self.dtype == "complex128" and not self._facts.real and not self._told.complex:
+            raise TypeError(
+                f"{type(self).__name__}: these measurements are complex, and the {self.loss_name} loss is about real "
+                "numbers; use 'squared' or 'huber', or measure real and imaginary parts."
+            )
+        self.dense, self.held, self.single = self._facts.dense, self._facts.held, self._facts.single
+
+    @property
+    def require_hermitian(self) -> Any:
+        """Called at the door by a domain of Hermitian matrices, where the measurements have something to refuse."""
+        return self.measurements.require_hermitian
+
+    # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
+
+    def measure(self, U: Array, s: Array, V: Array) -> Array:
+        return np.asarray(self.measurements.measure(U, s, V))
+
+    def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
+        return blend(a, z, b, w)
+
+    def evaluate(self, z: Array) -> tuple[float, Array]:
+        value, slope = self.loss.evaluate(z, self.targets, self.weights)
+        return float(value), slope
+
+    def along(self, z: Array, dz: Array) -> Curve:
+        if hasattr(self.loss, "along"):
+            curve: Curve = self.loss.along(z, dz, self.targets, self.weights)
+            return curve
+        return smoothly(self.loss, z, dz, self.targets, self.weights)
+
+    def pair(self, slope: Array, z: Array) -> float:
+        return inner(slope, z)
+
+    def gradient(self, slope: Array) -> Operator:
+        operator: Operator = self.measurements.adjoint(slope)
+        return operator
+
+    @property
+    def conjugate(self) -> Any:
+        """slope ↦ ℓ* along it, for certificates; missing where the loss has none."""
+        if not hasattr(self.loss, "conjugate"):
+            raise AttributeError("this loss has no conjugate")
+        return self._conjugate
+
+    def _conjugate(self, slope: Array) -> Conjugate:
+        found: Conjugate = self.loss.conjugate(slope, self.targets, self.weights)
+        return found
+
+    def start(self, domain: Any) -> Any:
+        """A matrix of the domain where the loss is finite; None where it is at zero, or where none was found."""
+        return somewhere(self, domain) if self._told.positive else None
+
+    def parts(self) -> tuple[Any, ...]:
+        """Everything the function depends on, for its fingerprint."""
+        weights = () if self.weights is None else (self.weights,)
+        name = f"Fit {self.shape[0]}×{self.shape[1]} {self.labels}"
+        return (name, identity(self.loss), *parts_of(self.measurements), self.targets, *weights)
+
+    # ------------------------------------------------------------------------------------------------- constants
+
+    @cached_property
+    def reach(self) -> float:
+        """An upper bound on ‖𝒜‖."""
+        if hasattr(self.measurements, "reach"):
+            return float(self.measurements.reach)
+        if hasattr(self.measurements, "coverage"):  # √Σ‖Aᵢ‖²
+            return (1 + 1e-9) * norm(np.sqrt(self.measurements.coverage(None)[0]))
+        return float(np.sqrt(Spectrum(self.measurements).largest)) * (1 + 1e-9)
+
+    @property
+    def summed(self) -> int:
+        """How many numbers one measurement adds up."""
+        return self._facts.summed
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest norm of a slope."""
+        return steepest(self.loss, self.targets.size, self.weights)
+
+    @property
+    def lower(self) -> float | None:
+        """A number that the loss is nowhere below."""
+        if not math.isfinite(self._told.least):
+            return None
+        count = self.targets.size if self.weights is None else float(self.weights.sum())
+        return self._told.least * count
+
+    @property
+    def bend(self) -> float | None:
+        """The largest curvature of the loss of an image; None where there is none."""
+        heaviest = 1.0 if self.weights is None else float(self.weights.max())
+        return self._told.curvature * heaviest if math.isfinite(self._told.curvature) else None
+
+    def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
+        """A loss of terms that cancel is as exact as they are large; one of positive terms as it is itself."""
+        if not hasattr(self.loss, "terms"):
+            return plain(self, value, slope, size, terms)
+        added = float(self.loss.terms(slope, self.targets, self.weights))
+        blur, seconds = of_image(self, size, terms), 0.0
+        if hasattr(self.loss, "image"):
+            z = self.loss.image(slope, self.targets, self.weights)
+            seconds = float(np.max(self.loss.second(z, self.targets, self.weights), initial=0.0))
+        own = of_sum(slope.size) * (abs(value) + added) + slope.size * VANISHING
+        return own + norm(slope) * blur + seconds * blur * blur
+
+    def _extremes(self, hermitian: bool) -> tuple[float, float]:
+        """A true upper bound on the largest eigenvalue of 𝒜*diag(w)𝒜, and a true lower bound on the least."""
+        if hasattr(self.measurements, "extremes"):
+            high, low = self.measurements.extremes(self.weights, hermitian)
+            return float(high), float(low)
+        m, n = self.shape
+        spectrum = Spectrum(self.measurements, self.weights)
+        pairs = m * (m + 1) // 2 if hermitian else m * n
+        if self.dtype == "complex128":
+            pairs = m * m if hermitian else 2 * m * n
+        return spectrum.largest, spectrum.smallest(pairs) if self._told.strong else 0.0
+
+    @cached_property
+    def smoothness(self) -> float | None:
+        """The loss's largest curvature times a true upper bound on ‖𝒜‖², weights included; None without curvature."""
+        return self._told.curvature * self._extremes(False)[0] if math.isfinite(self._told.curvature) else None
+
+    @cached_property
+    def strong_convexity(self) -> float:
+        """Positive only for a squared loss with enough measurements."""
+        return self._told.strong * self._extremes(False)[1] if self._told.strong else 0.0
+
+    @cached_property
+    def hermitian_smoothness(self) -> float | None:
+        if not math.isfinite(self._told.curvature) or self.shape[0] != self.shape[1]:
+            return None
+        if not hasattr(self.measurements, "extremes"):
+            return self.smoothness
+        return self._told.curvature * self._extremes(True)[0]
+
+    @cached_property
+    def hermitian_strong_convexity(self) -> float:
+        if not self._told.strong or self.shape[0] != self.shape[1]:
+            return 0.0
+        return self._told.strong * self._extremes(True)[1]
+
+    @property
+    def condition(self) -> float:
+        """Smoothness over strong convexity, where that is at hand: infinite unless both are known and positive."""
+        if not getattr(self.measurements, "at_hand", False):
+            raise AttributeError("the condition of these measurements is not at hand")
+        high, low = self.smoothness, self.strong_convexity
+        return high / low if high is not None and low > 0 else np.inf
+
+    @property
+    def coverage(self) -> tuple[Array, Array]:
+        """Curvature of the loss at its largest, summed over every row, and over every column."""
+        if not hasattr(self.measurements, "coverage") or not math.isfinite(self._told.curvature):
+            raise AttributeError("what the rows and columns count for is not known")
+        return self._coverage
+
+    @cached_property
+    def _coverage(self) -> tuple[Array, Array]:
+        rows, cols = self.measurements.coverage(self.weights)
+        return self._told.curvature * rows, self._told.curvature * cols
+
+    def __repr__(self) -> str:
+        labels = f", labels {self.labels}" if self.labels else ""
+        weighted = "" if self.weights is None else ", weighted"
+        kind = ", complex" if self.dtype.startswith("complex") else ""
+        return f"Fit({self.measurements!r}, {self.loss_name} loss{labels}{weighted}{kind})"

@@ -1,0 +1,45 @@
+"""Where to begin with a loss that is not finite at zero: the first of some plain matrices where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..losses.curves import NotFinite
+from ..matrices.factors import Factors, Rectangular, Symmetric
+
+_WHOLE = 128  # matrices up to this size begin with the identity, larger ones with a random part of it
+_BLOCK = 32
+
+
+def somewhere(objective: Any, domain: Any) -> Factors | None:
+    """A matrix of the domain where the objective is finite; None where none of those tried is."""
+    for factors in _plain(objective, domain):
+        try:
+            value, slope = objective.evaluate(objective.measure(*factors.triple()))
+        except NotFinite:
+            continue
+        if np.isfinite(value) and np.isfinite(slope).all():
+            return factors
+    return None
+
+
+def _plain(objective: Any, domain: Any) -> Iterator[Factors]:
+    """On Hermitian sets multiples of the identity or of random projections; else the matrix of ones, and diagonals."""
+    (m, n), dtype, size = objective.shape, objective.dtype, domain.trace if domain.hermitian else domain.radius
+    rng = np.random.default_rng(0)
+    if domain.hermitian:
+        if m <= _WHOLE:
+            yield Symmetric(np.eye(m, dtype=dtype), np.full(m, size / m))
+        for _ in range(3):
+            block = rng.standard_normal((m, min(m, _BLOCK))).astype(dtype)
+            yield Symmetric(np.linalg.qr(block)[0], np.full(block.shape[1], size / block.shape[1]))
+        yield Symmetric(np.full((m, 1), m**-0.5, dtype), np.full(1, size))
+        return
+    row, column = np.full((m, 1), m**-0.5, dtype), np.full((n, 1), n**-0.5, dtype)
+    for sign in (1.0, -1.0):
+        yield Rectangular(sign * row, np.full(1, size), column)
+    k = min(m, n)
+    yield Rectangular(np.eye(m, k, dtype=dtype), np.full(k, size / k), np.eye(n, k, dtype=dtype))
