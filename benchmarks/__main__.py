@@ -9,6 +9,7 @@ import time
 NAMES = (
     "start",
     "steps",
+    "small",
     "duals",
     "local",
     "hybrid",
