@@ -10,8 +10,8 @@ import importlib
 import sys
 import time
 
-QUICK = ("start", "kernels", "steps", "duals", "hybrid", "dense")
-REST = ("local", "shares", "busy", "scaling", "memory", "large", "ratings", "imputation")
+QUICK = ("start", "kernels", "steps", "small", "duals", "hybrid", "dense")
+REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "imputation")
 ASKED = ("ratings_1m", "pipeline")  # only by name
 
 

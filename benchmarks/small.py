@@ -12,7 +12,7 @@ from spectraplex.places.numpy import Array
 
 SIZES = (20, 50, 100, 200)
 PROJECTED = (20, 50, 100, 200, 350, 500)
-STEPS = 100
+STEPS = 250
 
 
 def target(d: int, seed: int = 0) -> Array:
@@ -23,32 +23,36 @@ def target(d: int, seed: int = 0) -> Array:
     return Y @ Y.T / np.sum(Y * Y) + 0.5 * (noise + noise.T)
 
 
-def plain_cg(A: Array, steps: int) -> float:
-    """Conditional gradient with exact line search on ½‖X − A‖², the whole of it; the value reached."""
-    d = A.shape[0]
+def plain_cg(A: Array, steps: int) -> list[tuple[float, float]]:
+    """Conditional gradient with exact line search on ½‖X − A‖², the whole of it; value and gap at every step."""
+    d, seen = A.shape[0], []
     X = np.zeros((d, d))
     X[0, 0] = 1.0
     for _ in range(steps):
         G = X - A
         v = np.linalg.eigh(-G)[1][:, -1]
         D = np.outer(v, v) - X
-        square = np.vdot(D, D)
-        eta = min(max(-np.vdot(G, D) / square, 0.0), 1.0) if square > 0 else 0.0
+        gap, square = -np.vdot(G, D), np.vdot(D, D)
+        seen.append((0.5 * np.vdot(G, G), gap))
+        eta = min(max(gap / square, 0.0), 1.0) if square > 0 else 0.0
         X += eta * D
-    return float(0.5 * np.vdot(X - A, X - A))
+    return seen
 
 
-def plain_ror(A: Array, steps: int) -> float:
-    """Algorithm 2 as printed on ½‖X − A‖² (β = 1), the whole of it; the value reached."""
+def plain_ror(A: Array, steps: int) -> list[tuple[float, float]]:
+    """Algorithm 2 as printed on ½‖X − A‖² (β = 1), the whole of it; value and largest eigenvalue at every step."""
     rng = np.random.default_rng(0)
     x = np.linalg.eigh(A)[1][:, -1]
-    X, atoms, weights = np.outer(x, x), [x], [1.0]
+    X, atoms, weights, seen = np.outer(x, x), [x], [1.0], []
     for t in range(1, steps + 1):
         eta = 18.0 / (t + 8.0)
         chances = np.cumsum(weights)
         i = min(int(np.searchsorted(chances, rng.random() * chances[-1], "right")), len(weights) - 1)
         x, a = atoms[i], weights[i]
-        v = np.linalg.eigh(A - X + eta * np.outer(x, x))[1][:, -1]
+        G = X - A
+        values, vectors = np.linalg.eigh(eta * np.outer(x, x) - G)
+        v = vectors[:, -1]
+        seen.append((0.5 * np.vdot(G, G), values[-1]))
         size = eta / 2 if a >= eta else a
         X += size * (np.outer(v, v) - np.outer(x, x))
         atoms.append(v)
@@ -56,7 +60,7 @@ def plain_ror(A: Array, steps: int) -> float:
         weights[i] -= size
         if weights[i] <= 0.0:
             del atoms[i], weights[i]
-    return float(0.5 * np.vdot(X - A, X - A))
+    return seen
 
 
 def completion(seed: int = 0) -> sx.Problem:

@@ -16,6 +16,8 @@ from .matrices.atoms import Atoms
 from .matrices.lifted import Lifted
 from .places.numpy import Array
 
+_ONE = np.ones(1)
+_ONE.flags.writeable = False
 _NEEDED = ("measure", "combine", "evaluate", "along", "pair", "gradient")
 
 
@@ -114,7 +116,7 @@ class Problem:
     def image_of(self, v: Array) -> Any:
         """The image of the rank-one vvᴴ."""
         column = v[:, None]
-        return self.lifted.measure(column, np.ones(1), column)
+        return self.lifted.measure(column, _ONE, column)
 
     def curve(self, point: Point, dz: Any) -> Curve:
         return self.lifted.along(point.image, dz)

@@ -64,7 +64,8 @@ def leading(
     Parameters
     ----------
     operator : Hermitian operator with ``shape``, ``dtype`` and ``matmat``; ``Shifted`` and ``Lifted`` are known. Up to
-        dimension 200 one that has ``dense`` is decomposed whole: exact, counted as d products (or the shorter side).
+        dimension 200 (complex: 150) one that has ``dense`` is decomposed whole: exact, and counted as d products, or as
+        many as its shorter side is long.
     count : how many eigenpairs; blocks larger than a tie of leading eigenvalues do not stall on it.
     accuracy : ξ, additive; or a function of the current leading Ritz value giving ξ. Zero asks for rounding level.
     start : warm start, one vector or a block; a little fresh randomness is always mixed in.
@@ -76,7 +77,7 @@ def leading(
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     """
     rng = np.random.default_rng() if rng is None else rng
-    if at_hand(operator):
+    if at_hand(operator, careful):
         found = _decomposed(operator, count + also, rng)
         if found is not None:
             return found

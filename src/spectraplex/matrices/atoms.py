@@ -96,8 +96,8 @@ class Atoms:
 
     def sample(self, rng: np.random.Generator) -> int:
         """Draw i with probability aᵢ."""
-        cumulative = np.cumsum(self.weights)
-        return int(min(np.searchsorted(cumulative, rng.random() * cumulative[-1], "right"), len(self) - 1))
+        cumulative = self.weights.cumsum()
+        return min(int(cumulative.searchsorted(rng.random() * cumulative[-1], "right")), len(self) - 1)
 
     def blend(self, v: Array, size: float) -> Atoms:
         """X + size·(vvᴴ − X): towards a new atom."""
@@ -121,9 +121,10 @@ class Atoms:
         return Atoms.of(vectors, values)
 
     def _with(self, weights: Array, v: Array | None = None, size: float = 0.0) -> Atoms:
-        kept = weights > _GONE
-        index, weights = (self.index, weights) if kept.all() else (self.index[kept], weights[kept])
-        buffer = self.buffer
+        index, buffer = self.index, self.buffer
+        if not weights.min(initial=1.0) > _GONE:
+            kept = weights > _GONE
+            index, weights = index[kept], weights[kept]
         if buffer.used > 1.2 * index.size + 8:  # every block product pays for atoms that nobody uses any more
             buffer = buffer.kept(index)
             index = np.arange(index.size)

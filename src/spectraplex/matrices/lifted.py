@@ -156,8 +156,8 @@ class Lifted:
     def block(self) -> Array:
         """The block [left, right] of the matrix; of a bipartite one it says all."""
         self.products += min(self.inside.shape)
-        matrix = (0.5 * self.scale if self.bipartite else self.scale) * self.inside.dense()
-        return cast(Array, matrix if self.bipartite else 0.5 * (matrix + dagger(matrix)))
+        matrix = self.inside.dense()
+        return cast(Array, 0.5 * self.scale * (matrix if self.bipartite else matrix + dagger(matrix)))
 
     def dense(self) -> Array:
         """The d × d matrix, for projections, proofs and small problems; counts as d products, or the shorter side."""
