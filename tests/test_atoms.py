@@ -53,7 +53,7 @@ def test_atoms_are_made_unit_and_their_weights_sum_to_one(dtype, seed):
 
 @dtypes
 @seeds
-def test_blend_move_and_away_are_the_dense_formulas(dtype, seed):
+def test_blend_move_shift_and_away_are_the_dense_formulas(dtype, seed):
     atoms, rng = some(seed, dtype)
     X, v, i = matrix(atoms), dense.normal(rng, 5, dtype), 2
     x, a = outer(atoms.vector(i)), atoms.weights[i]
@@ -62,9 +62,12 @@ def test_blend_move_and_away_are_the_dense_formulas(dtype, seed):
         close(matrix(towards), X + share * (outer(v) - X))
         moved = atoms.move(i, v, share * a)
         close(matrix(moved), X + share * a * (outer(v) - x))
+        shifted = atoms.shift(i, 0, share * a)
+        close(matrix(shifted), X + share * a * (outer(atoms.vector(0)) - x))
+        assert len(shifted) == len(atoms) - (share == 1.0)
         away = atoms.away(i, share * a / (1 - a))
         close(matrix(away), X + share * a / (1 - a) * (X - x))
-        for each in (towards, moved, away):
+        for each in (towards, moved, shifted, away):
             check_laws(each)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import ASKED, QUICK, REST
 
 import spectraplex
 from spectraplex import datasets, estimators, plots, report
@@ -72,6 +74,30 @@ def test_every_page_is_in_the_index_and_the_index_in_the_readme():
     index = ROOT / "docs" / "README.md"
     assert set(links(index.read_text(encoding="utf-8"))) >= {page.name for page in DOCS} - {index.name}
     assert "docs/README.md" in links((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_modules_and_files_that_a_page_names_exist(page):
+    """`spectraplex.room.name` can be reached, and `spectraplex/room/file.py` is there: pages follow what moves."""
+    text = page.read_text(encoding="utf-8")
+    for file in re.findall(r"`(spectraplex/[\w/]+\.py|(?:tests|benchmarks)/[\w/]+\.py)`", text):
+        assert (ROOT / "src" / file).is_file() or (ROOT / file).is_file(), file
+    for name in re.findall(r"`spectraplex\.([\w.]+)[`(]", text):
+        found = spectraplex
+        for part in name.rstrip(".").split("."):
+            if not hasattr(found, part):
+                importlib.import_module(f"{found.__name__}.{part}")
+            found = getattr(found, part)
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 700
+
+
+def test_every_benchmark_is_in_a_set():
+    names = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"__init__", "__main__", "data"}
+    assert set(QUICK) | set(REST) | set(ASKED) == names
+    assert {"kernels", "hybrid", "duals", "dense", "steps"} <= set(QUICK)  # they guard speed
 
 
 def explained() -> str:

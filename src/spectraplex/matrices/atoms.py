@@ -109,6 +109,13 @@ class Atoms:
         weights[i] -= size
         return self._with(weights, v, size)
 
+    def shift(self, i: int, j: int, size: float) -> Atoms:
+        """X + size·(xⱼxⱼᴴ − xᵢxᵢᴴ): weight goes from atom i to atom j; size aᵢ drops atom i."""
+        weights = self.weights.copy()
+        weights[i] -= size
+        weights[j] += size
+        return self._with(weights)
+
     def away(self, i: int, size: float) -> Atoms:
         """X + size·(X − xᵢxᵢᴴ): away from atom i; size aᵢ/(1 − aᵢ) drops it."""
         weights = (1.0 + size) * self.weights
