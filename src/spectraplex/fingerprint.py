@@ -78,7 +78,7 @@ def data_fingerprint(problem: Problem) -> str:
 
 def of_problem(objective: Any, domain: Any) -> str:
     """See ``data_fingerprint``; a penalty's bound on the norm of a solution is no part of the problem."""
-    named = (identity(domain.known() if hasattr(domain, "known") else domain), type(objective).__qualname__)
+    named = (identity(domain.known()), type(objective).__qualname__)
     if hasattr(objective, "parts"):
         return fingerprint(*named, *objective.parts())
     m, n = objective.shape

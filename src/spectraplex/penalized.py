@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from .checks import not_tiny, number
-from .domains.penalties import NuclearPenalty, TracePenalty, tilted
+from .domains.charged import tilted
+from .domains.penalties import NuclearPenalty, TracePenalty
 from .domains.sets import LEAST, NuclearBall, TraceBall
 from .eigen.leading import leading
 from .losses.curves import NotFinite

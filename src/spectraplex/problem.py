@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from .domains.lift import LiftedObjective
-from .domains.sets import Domain
+from .domains.protocol import Domain, Upstairs
 from .fingerprint import of_problem
 from .losses.curves import Curve, NotFinite
 from .matrices.atoms import Atoms
@@ -73,7 +72,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         require_objective("Problem", self.objective)
-        if isinstance(self.domain, type) or not hasattr(self.domain, "lift"):
+        if isinstance(self.domain, type) or not isinstance(self.domain, Domain):
             raise TypeError(
                 f"Problem: {_name(self.domain)} is no domain; use Spectrahedron, TraceBall or NuclearBall with sizes."
             )
@@ -86,7 +85,7 @@ class Problem:
             self.objective.require_hermitian()
 
     @cached_property
-    def lifted(self) -> LiftedObjective:
+    def lifted(self) -> Upstairs:
         """The objective as the methods see it: on the unit spectrahedron."""
         return self.domain.lift(self.objective)
 
@@ -111,7 +110,7 @@ class Problem:
 
     def descent(self, point: Point) -> Lifted:
         """−∇f(X) upstairs, as an operator; its leading eigenvector is where every method looks."""
-        return self.lifted.gradient(point.slope, sign=-1.0)
+        return cast(Lifted, self.lifted.gradient(point.slope, sign=-1.0))  # a penalty's is Shifted, used the same way
 
     def image_of(self, v: Array) -> Any:
         """The image of the rank-one vvᴴ."""

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .certificates.dual import Candidate
-from .domains.penalties import Charged
-from .domains.sets import size_of
+from .domains.charged import Charged
 from .fingerprint import data_fingerprint, identity
 from .losses.curves import NotFinite
 from .matrices.atoms import Atoms, Buffer
@@ -36,7 +35,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
         "problem": data_fingerprint(run.problem),
         "about": repr(run.problem),
         "method": identity(run.method),
-        "size": size_of(run.problem.domain),
+        "size": run.problem.domain.size,
         "step": run.step_number,
         "products": run.products,
         "seconds": run.seconds_before + run.clock,
@@ -68,7 +67,7 @@ def resume(run: Run, earlier: Result) -> bool:
     run.begun = float(state.get("begun", run.scale))
     run.stop = run.stop.begun(run.begun)
     run.rng.bit_generator.state = json.loads(state["rng"])
-    if state["method"] != identity(run.method) or state.get("size") != size_of(problem.domain):
+    if state["method"] != identity(run.method) or state.get("size") != problem.domain.size:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
     dimension = problem.domain.dimension
     atoms = restore_atoms(state, dimension)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.domains.sets import size_of
 
 from .cases import Case, pick
 from .classes import Undecided, make
@@ -65,7 +64,7 @@ def rounding(certificate: sx.Certificate, case: Case) -> Fraction:
     stated = getattr(certificate, "rounding", None)
     if stated is not None:
         return Fraction(stated)
-    off = min(1e-15 * size_of(case.problem.domain), 1e150)
+    off = min(1e-15 * case.problem.domain.size, 1e150)
     return Fraction(min(1e-12 * case.terms, 1e308)) + case.heaviest * Fraction(off) ** 2 + Fraction(1e-300)
 
 
@@ -205,9 +204,9 @@ def solved(report: Report, rng: np.random.Generator, case: Case, method: str) ->
         report.miss(f"status {result.status.name}")
         return None
     bracket(report, case, result.certificate)
-    known, off = getattr(result.certificate, "rounding", 0.0), min(1e-10 * size_of(case.problem.domain), 1e150)
+    known, off = getattr(result.certificate, "rounding", 0.0), min(1e-10 * case.problem.domain.size, 1e150)
     if getattr(case.problem.objective, "sparse", None) is not None:  # ½‖X‖² − ⟨A, X⟩ + ½‖A‖² for X of any size
-        off = min(1e-6 * size_of(case.problem.domain), 1e150)
+        off = min(1e-6 * case.problem.domain.size, 1e150)
     if known > 1e-7 * (case.terms + abs(result.value)) + float(min(case.heaviest, 10**6)) * off**2 + 1e-290:
         report.miss("useless rounding", f"{known!r} for a value {result.value!r} of terms {case.terms!r}")
     if result.certificate.kind == "none":

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import spectraplex as sx
-from spectraplex.domains.sets import LEAST, size_of
+from spectraplex.domains.sets import LEAST
 from spectraplex.penalized import LEAST_PRICE
 
 from .exact import KINDS, Logistic, Separable, turned
@@ -44,7 +44,7 @@ class Case:
         assert self.exact is not None
         penalized = isinstance(problem, sx.Penalized)
         exact = self.exact if penalized == isinstance(self.problem, sx.Penalized) else self.exact.twin()
-        size = problem.lam if isinstance(problem, sx.Penalized) else size_of(problem.domain)
+        size = problem.lam if isinstance(problem, sx.Penalized) else problem.domain.size
         optimum = exact.optimum(size)
         return replace(self, problem=problem, optimum=optimum, exact=exact, error=exact.error(optimum))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import spectraplex as sx
-from spectraplex.domains.sets import LEAST, size_of
+from spectraplex.domains.sets import LEAST
 from spectraplex.penalized import LEAST_PRICE
 
 from .cases import Case, pick
@@ -20,7 +20,7 @@ def certified(report: Any, rng: np.random.Generator, case: Case, share: Any) -> 
     from .attack import bracket, holds
 
     problem = case.problem
-    size, where = size_of(problem.domain), pick(rng, "inside", "edge", "slightly outside", "far outside", "zero")
+    size, where = problem.domain.size, pick(rng, "inside", "edge", "slightly outside", "far outside", "zero")
     X = anything(rng, problem, size)
     X = (
         X
@@ -66,7 +66,7 @@ def walked(report: Any, rng: np.random.Generator, case: Case, share: Any) -> Non
     from .attack import bracket, holds
 
     problem = case.problem
-    own, least = size_of(problem.domain), LEAST
+    own, least = problem.domain.size, LEAST
     if isinstance(problem, sx.Penalized):
         own, least = problem.lam, LEAST_PRICE
     ends = np.clip([own, own * rng.uniform(0.2, 0.9)], least, 1e150)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..domains.sets import Spectrahedron, size_of
+from ..domains.sets import Spectrahedron
 from ..domains.spectra import capped
 from ..fingerprint import factors_fingerprint, fingerprint
 from ..losses.curves import NotFinite
@@ -146,7 +146,7 @@ def _of_dense(owner: str, problem: Problem, X: Array) -> Factors:
         U, s, Vh = np.linalg.svd(X, full_matrices=False)
         return Rectangular(U, s, dagger(Vh))
     skew = float(np.max(np.abs(X - dagger(X)), initial=0.0))
-    if skew > max(_SLIGHTLY * size_of(problem.domain), 2.0**-1074):
+    if skew > max(_SLIGHTLY * problem.domain.size, 2.0**-1074):
         raise ValueError(f"{owner}: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
     values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
     return Symmetric(vectors, values)
@@ -182,7 +182,7 @@ def scale_of(problem: Problem, factors: Factors) -> float:
     """What being outside is measured beside: the size of the set, or with a penalty that of X itself."""
     if problem.lifted.penalty:
         return float(np.abs(factors.triple()[1]).sum())
-    return size_of(problem.domain)
+    return problem.domain.size
 
 
 def _close(terms: int) -> float:
@@ -194,7 +194,7 @@ def _beyond(problem: Problem, size: float) -> int:
     """By how many roundings X lies outside; it is not scaled for so few, but its value may be less than feasible."""
     if problem.lifted.penalty:
         return 0
-    off = size / size_of(problem.domain) - 1.0
+    off = size / problem.domain.size - 1.0
     off = abs(off) if isinstance(problem.domain, Spectrahedron) else max(off, 0.0)
     return math.ceil(min(off, 1e-6) / EPS)
 
@@ -219,7 +219,7 @@ def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Fac
         kept = sizes > 0
         factors = Rectangular(U[:, kept] / u[kept], sizes[kept], V[:, kept] / v[kept] * np.sign(s[kept]))
         return (factors if _orthonormal(factors) else Rectangular(*factors.svd())), 0.0
-    radius, factors = size_of(problem.domain), Rectangular(U, s, V)
+    radius, factors = problem.domain.size, Rectangular(U, s, V)
     if sizes.sum() <= radius * (1 + _close(s.size)):
         return factors, 0.0
     P, values, Q = factors.svd()

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..domains.sets import size_of
 from ..eigen.leading import leading, upper_bound
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
@@ -76,7 +75,7 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     if bend is None:
         bend = met(problem, candidate, of_image(problem.objective, size, terms))
     reach, conjugate = getattr(problem.objective, "reach", 1.0), dual_facts(problem, candidate)[0]
-    radius = size if problem.lifted.penalty else size_of(problem.domain)
+    radius = size if problem.lifted.penalty else problem.domain.size
     weight = reach * (radius + size)
     if conjugate is not None and c != 1.0:
         factored = not isinstance(candidate.slope, np.ndarray) and conjugate.quadratic is not None
@@ -118,7 +117,7 @@ def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:
     held = candidate.of_what
     if isinstance(held, Atoms):
         if problem.lifted.penalty:
-            return max(problem.lifted.charge(candidate.image) / problem.domain.lam, 0.0), len(held)  # type: ignore[union-attr]
+            return max(problem.lifted.charge(candidate.image) / problem.domain.lam, 0.0), len(held)
         held = problem.domain.lower(held)
     s = held.triple()[1]
     return float(np.abs(s).sum()), int(s.size)

@@ -30,6 +30,10 @@ class LiftedObjective:
     def shape(self) -> tuple[int, int]:
         return (self.dimension, self.dimension)
 
+    @property
+    def block(self) -> LiftedObjective:
+        return self
+
     def measure(self, U: Array, s: Array, V: Array) -> Any:
         left = U[self.left]
         right = left if V is U and self.left == self.right else V[self.right]  # one array: some measure it once
@@ -51,7 +55,7 @@ class LiftedObjective:
         inside = as_operator(self.objective.gradient(slope))
         return Lifted(inside, self.left, self.right, self.dimension, sign * self.scale)
 
-    # What certificates ask for. Here all of it is plain; a penalty (penalty.py) charges something beside the loss.
+    # What certificates ask for. Here all of it is plain; a penalty (penalties.py) charges something beside the loss.
 
     def seen(self, image: Any) -> Any:
         """The objective's own image inside one of ours."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..checks import not_tiny, number, whole
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..places.numpy import Array, dagger, random_unit
+from .given import nonnegative, unit_factors
 from .lift import LiftedObjective
 from .spectra import capped, simplex
 
@@ -48,6 +49,14 @@ class Spectrahedron:
 
     hermitian = True
     jumps = True  # the start is of no worth: a method may leave it at once
+    lam: ClassVar[float] = 0.0
+
+    @property
+    def size(self) -> float:
+        return self.trace
+
+    def known(self) -> Spectrahedron:
+        return self
 
     @property
     def dimension(self) -> int:
@@ -66,7 +75,7 @@ class Spectrahedron:
 
     def raised(self, factors: Factors) -> Atoms:
         """Atoms of a given X; a trace off by more than 10⁻⁶ is refused, less is mended."""
-        vectors, weights = _nonnegative(self, factors)
+        vectors, weights = nonnegative(self, factors)
         if not math.isclose(weights.sum(), self.trace, rel_tol=1e-6):
             raise ValueError(
                 f"start has trace {weights.sum():.6g}, but the domain asks for {self.trace:.6g}: scale the weights."
@@ -77,14 +86,12 @@ class Spectrahedron:
         """What a Euclidean projection does to eigenvalues: on the simplex of size ``trace``."""
         return simplex(values, self.trace)
 
-    def prox(self, matrix: Array, step: float) -> Symmetric:
-        """A projected step, whatever its length."""
-        return self.project(matrix)
-
     def project(self, matrix: Array) -> Symmetric:
         """Euclidean projection of a dense matrix."""
-        values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
-        return _kept(vectors, self.shrink(values))
+        return _projected(self, matrix)
+
+    def prox(self, matrix: Array, step: float) -> Symmetric:
+        return _projected(self, matrix)  # whatever the length of the step
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,14 @@ class TraceBall:
 
     hermitian = True
     jumps = True  # the start is of no worth: a method may leave it at once
+    lam: ClassVar[float] = 0.0
+
+    @property
+    def size(self) -> float:
+        return self.trace
+
+    def known(self) -> TraceBall:
+        return self
 
     @property
     def dimension(self) -> int:
@@ -126,7 +141,7 @@ class TraceBall:
         return Symmetric(vectors[:, kept] / norms[kept], self.trace * atoms.weights[kept] * norms[kept] ** 2)
 
     def raised(self, factors: Factors) -> Atoms:
-        vectors, weights = _nonnegative(self, factors)
+        vectors, weights = nonnegative(self, factors)
         total = weights.sum()
         if total > self.trace * (1 + 1e-6):
             raise ValueError(f"start has trace {total:.6g}, more than the domain's {self.trace:.6g}: scale it down.")
@@ -142,14 +157,12 @@ class TraceBall:
         """Negative eigenvalues are cut off, then the simplex if the trace is still too large."""
         return capped(values, self.trace)
 
-    def prox(self, matrix: Array, step: float) -> Symmetric:
-        """A projected step, whatever its length."""
-        return self.project(matrix)
-
     def project(self, matrix: Array) -> Symmetric:
         """Euclidean projection of a dense matrix."""
-        values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
-        return _kept(vectors, self.shrink(values))
+        return _projected(self, matrix)
+
+    def prox(self, matrix: Array, step: float) -> Symmetric:
+        return _projected(self, matrix)  # whatever the length of the step
 
 
 @dataclass(frozen=True)
@@ -170,6 +183,14 @@ class NuclearBall:
 
     hermitian = False
     jumps = True  # the start is of no worth: a method may leave it at once
+    lam: ClassVar[float] = 0.0
+
+    @property
+    def size(self) -> float:
+        return self.radius
+
+    def known(self) -> NuclearBall:
+        return self
 
     @property
     def dimension(self) -> int:
@@ -231,68 +252,12 @@ class NuclearBall:
         return Rectangular(U[:, kept], s[kept], dagger(Vh)[:, kept])
 
 
-Domain = Spectrahedron | TraceBall | NuclearBall
-
-
-def size_of(domain: Any) -> float:
-    """Radius or trace; of a penalty, the bound on it."""
-    return float(domain.trace if domain.hermitian else domain.radius)
-
-
-def _kept(vectors: Array, values: Array) -> Symmetric:
+def _projected(domain: Spectrahedron | TraceBall, matrix: Array) -> Symmetric:
+    """By the projection of the eigenvalues; those that become zero are left out."""
+    values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
+    values = domain.shrink(values)
     kept = values > 0
     return Symmetric(np.ascontiguousarray(vectors[:, kept]), values[kept])
-
-
-def unit_factors(domain: Any, factors: Rectangular) -> tuple[Array, Array, Array]:
-    """Unit columns and s ≥ 0, whatever scaling and signs the factors came with."""
-    U, s, V = (np.asarray(part) for part in factors.triple())
-    _real_weights(s)
-    if (
-        U.ndim != 2
-        or V.ndim != 2
-        or s.ndim != 1
-        or (U.shape[0], V.shape[0]) != domain.shape
-        or not U.shape[1] == V.shape[1] == s.size
-    ):
-        raise ValueError(
-            f"start factors have shapes {U.shape}, {s.shape}, {V.shape}; a {domain.shape} matrix of k atoms needs "
-            f"({domain.shape[0]}, k), (k,), ({domain.shape[1]}, k)."
-        )
-    if not all(np.isfinite(part).all() for part in (U, s, V)):
-        raise ValueError("start factors contain NaN or infinity.")
-    u, v = np.linalg.norm(U, axis=0), np.linalg.norm(V, axis=0)
-    weights = np.abs(s) * u * v
-    kept = weights > 0
-    return U[:, kept] / u[kept], weights[kept], V[:, kept] * np.sign(s[kept]) / v[kept]
-
-
-def _real_weights(weights: Array) -> None:
-    if weights.dtype.kind not in "buif":
-        raise TypeError(
-            f"start has weights of dtype {weights.dtype}; complex weights have no meaning, give real numbers."
-        )
-
-
-def _nonnegative(domain: Any, factors: Factors) -> tuple[Array, Array]:
-    if not isinstance(factors, Symmetric):
-        raise ValueError(
-            f"start must be V diag(weights) Vᴴ on a {type(domain).__name__}: pass (vectors, weights), not (U, s, V)."
-        )
-    vectors, weights = np.asarray(factors.vectors), np.asarray(factors.weights)
-    _real_weights(weights)
-    weights = weights.astype(float)
-    if vectors.ndim != 2 or vectors.shape[0] != domain.shape[0] or weights.shape != (vectors.shape[1],):
-        raise ValueError(
-            f"start factors have shapes {vectors.shape} and {weights.shape}; need ({domain.shape[0]}, k) and (k,)."
-        )
-    if not (np.isfinite(vectors).all() and np.isfinite(weights).all()):
-        raise ValueError("start factors contain NaN or infinity.")
-    if weights.size and weights.min() < 0:
-        raise ValueError(f"start has a negative weight {weights.min():.6g}; a positive semidefinite X has none.")
-    norms = np.linalg.norm(vectors, axis=0)
-    kept = (norms > 0) & (weights > 0)
-    return vectors[:, kept] / norms[kept], weights[kept] * norms[kept] ** 2
 
 
 def _size(owner: str, name: str, value: Any) -> float:

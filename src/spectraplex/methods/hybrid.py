@@ -34,7 +34,6 @@ from .columns import compress, shed
 from .descent import descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
-from .scaling import block_of
 
 _GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
 _LONGEST = 120  # most steps of a descent after many that were cut short
@@ -230,7 +229,7 @@ def _given_smoothness(objective: Any) -> float | None:
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:
     """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
-    lifted = block_of(problem)
+    lifted = problem.lifted.block
     vectors = np.concatenate([old.vectors, V], axis=1)
     signed = np.concatenate([-old.weights, weights])
     left, right = vectors[lifted.left], vectors[lifted.right]

@@ -28,8 +28,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..checks import whole
-from ..domains.lift import LiftedObjective
-from ..domains.sets import Domain, NuclearBall
+from ..domains.protocol import Domain
+from ..domains.sets import NuclearBall, Spectrahedron, TraceBall
 from ..matrices.factors import Rectangular, Symmetric
 from ..places.numpy import EPS, Array, dagger, inner, norms, orthonormal, size_one
 from ..problem import Point, Problem, Step
@@ -65,7 +65,7 @@ class InFace:
 
     def require(self, problem: Problem) -> None:
         """Refuse a penalty: its faces are not smaller copies of a domain."""
-        if not isinstance(problem.lifted, LiftedObjective):
+        if problem.lifted.penalty:
             raise ValueError(
                 "InFace needs a spectrahedron or a ball; for a penalised problem use 'hybrid' or 'pairwise'."
             )
@@ -89,6 +89,7 @@ class InFace:
     def _within(self, problem: Problem, point: Point, curvature: float) -> tuple[Point, float, float]:
         """The moves on the face of the atoms; also the curvature met last, and the products spent."""
         objective, domain, products = problem.objective, problem.domain, 0.0
+        scale = problem.lifted.block.scale
         U, s, V = domain.lower(point.atoms).triple()
         if s.size == 0:
             return point, curvature, products
@@ -110,8 +111,8 @@ class InFace:
             steepness = float(norms(G.reshape(-1, 1))[0])
             if steepness == 0.0:
                 break
-            curvature = max(curvature, steepness / (_FAR * problem.lifted.scale), 1e-290 * max(1.0, steepness))
-            D = _copy(domain, M.shape).project(M - G / curvature).dense() - M
+            curvature = max(curvature, steepness / (_FAR * scale), 1e-290 * max(1.0, steepness))
+            D = _copy(domain, M.shape).prox(M - G / curvature, 1.0).dense() - M
             sides = (Q, P @ D) if flipped else (P @ D, Q)
             dz = objective.measure(sides[0], np.ones(Q.shape[1]), sides[1])
             curve = objective.along(point.image, dz)
@@ -120,8 +121,8 @@ class InFace:
             if size == 0.0 or new.value > point.value:  # at rounding level: there is nothing left to gain here
                 break
             M, point = M + size * D, new
-            D = D / problem.lifted.scale  # at size one: squares may leave the range of floating point
-            curvature = curve.curvature(size) / problem.lifted.scale / max(inner(D, D), 1e-290) / problem.lifted.scale
+            D = D / scale  # at size one: squares may leave the range of floating point
+            curvature = curve.curvature(size) / scale / max(inner(D, D), 1e-290) / scale
             if not domain.hermitian:
                 P, M, Q, flipped = Q, dagger(M), P, not flipped
         if flipped:
@@ -171,6 +172,7 @@ def _copy(domain: Domain, shape: tuple[int, ...]) -> Domain:
     """The same set among smaller matrices."""
     if isinstance(domain, NuclearBall):
         return replace(domain, shape=(shape[0], shape[1]))
+    assert isinstance(domain, Spectrahedron | TraceBall)  # penalties were refused
     return replace(domain, d=shape[0])
 
 

@@ -7,10 +7,9 @@ not, more pairs are needed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..domains.protocol import Domain
 from ..eigen.leading import leading
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..matrices.lifted import Lifted
@@ -21,7 +20,7 @@ _FIRST = 12
 
 
 def project_leading(
-    domain: Any, operator: Operator, start: Array, step: float, most: int, accuracy: float, rng: np.random.Generator
+    domain: Domain, operator: Operator, start: Array, step: float, most: int, accuracy: float, rng: np.random.Generator
 ) -> tuple[Factors | None, float]:
     """The projection of an operator in the user's space and the products it took; None if it has rank above ``most``.
 
@@ -41,9 +40,7 @@ def project_leading(
         weights = domain.shrink(values, step)
         weighty = weights > 0
         full = accuracy * np.abs(values).max()
-        threshold = (
-            float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else getattr(domain, "lam", 0.0) * step
-        )
+        threshold = float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else domain.lam * step
         return np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
 
     count = max(_FIRST, start.shape[1] + 3)
@@ -77,7 +74,7 @@ def _rank_ahead(values: Array, weights: Array) -> float:
     return max(values.size, min(np.sqrt(2 * total / fall), values.size + (values[-1] - threshold) / fall * values.size))
 
 
-def _factors(domain: Any, vectors: Array, weights: Array) -> Factors:
+def _factors(domain: Domain, vectors: Array, weights: Array) -> Factors:
     if domain.hermitian:
         return Symmetric(vectors, weights)
     m = domain.shape[0]

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..domains.protocol import Domain
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import LowRank, Operator, Sum
@@ -153,7 +154,7 @@ class ProjectedGradient:
     def _project(
         self,
         objective: Any,
-        domain: Any,
+        domain: Domain,
         terms: list[tuple[float, Operator]],
         here: tuple[Array, Array, Array],
         step: float,

@@ -6,11 +6,8 @@ multiplier λ = −⟨∇f, X⟩ of the trace constraint.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
-from ..domains.lift import LiftedObjective
 from ..places.numpy import Array
 from ..problem import Problem
 
@@ -20,7 +17,7 @@ _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: float) -> Array:
     """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
-    lifted, objective = block_of(problem), problem.objective
+    lifted, objective = problem.lifted.block, problem.objective
     m, n = objective.shape
     if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
         curvature = 0.0
@@ -35,8 +32,3 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     floor = max(multiplier, _FLOOR * float(bend.max()))
     whole = bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear
     return np.asarray(0.5 / np.maximum(whole, 1e-290))
-
-
-def block_of(problem: Problem) -> LiftedObjective:
-    """Where the matrix that the user sees lies upstairs; a penalty has it where its ball has."""
-    return cast(LiftedObjective, getattr(problem.lifted, "ball", problem.lifted))

@@ -21,7 +21,7 @@ from ..certificates.dual import Candidate, believed
 from ..certificates.evidence import evidence_of
 from ..certificates.lower import LowerBound, claim, lower_bound
 from ..domains.penalties import NuclearPenalty, TracePenalty
-from ..domains.sets import NuclearBall, TraceBall, size_of
+from ..domains.sets import NuclearBall, TraceBall
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..objectives.distance import Factored
 from ..penalized import Penalized, infimum, norm_bound, zero_image
@@ -50,7 +50,7 @@ class Family:
                     f"path: λ {smallest:g} is less than the problem's {problem.lam:g}, for which its bound was given; "
                     "pass a Penalized problem with the smallest λ and a bound for that."
                 )
-            bound = size_of(problem.domain) if known is None else known
+            bound = problem.domain.size if known is None else known
         return cls(problem.objective, problem.domain.hermitian, penalized, bound)
 
     @property
@@ -166,7 +166,7 @@ def solved(
     value, loss = candidate.value + problem.lifted.price(X), candidate.value
     candidate = candidate if slope is None else Candidate(loss, slope, None)
     found = lower_bound(problem, [candidate], value, failure=failure, rng=rng, wanted=wanted, products=products)
-    unit = size_of(problem.domain)
+    unit = problem.domain.size
     return Solved(
         family, size, X, image, loss, candidate.slope, found.top / unit, found.spread / unit, found, slope is None
     )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..checks import not_tiny
-from ..domains.sets import LEAST, NuclearBall
+from ..domains.sets import LEAST
 from ..eigen.leading import leading
 from ..penalized import LEAST_PRICE, Penalized, largest, unit_ball, zero_image
 from ..places.numpy import Array
@@ -47,7 +47,7 @@ def auto_sizes(problem: Problem, count: int) -> Array:
         # the estimate is good to six digits; a little more, so that zero is the solution
         start, end = max((1 + 2e-6) * largest(objective, zero, problem.psd), problem.lam), problem.lam
     else:
-        end = domain.radius if isinstance(domain, NuclearBall) else domain.trace
+        end = domain.size
         lifted = unit_ball(objective, domain.hermitian).lifted
         pull = lifted.pull(objective.evaluate(zero)[1])
         vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vectors

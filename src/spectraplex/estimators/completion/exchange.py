@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ...checks import number
-from ...domains.sets import size_of
 from ...penalized import Penalized, counterpart, largest, zero_image
 from ...places.threads import one_blas_thread
 from ...solve import solve
@@ -74,7 +73,7 @@ def radius_for(
             ConvergenceWarning,
             stacklevel=2,
         )
-    return size_of(counterpart(problem, result).domain)
+    return counterpart(problem, result).domain.size
 
 
 def _observed(model: MatrixCompletion, X: Any, y: Any, sample_weight: Any) -> Observations:

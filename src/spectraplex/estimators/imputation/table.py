@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...domains.sets import NuclearBall, size_of
+from ...domains.sets import NuclearBall
 from ...matrices.factors import Rectangular
 from ...objectives.completion import Completion
 from ...objectives.in_metric import InMetric
@@ -128,12 +128,12 @@ def fit(table: Array, settings: Settings, watch: Watch | None = None) -> Fitted:
     first = _first(table, settings.learned, rng)
     stage = _stage(table, first, neighbours, rng)
     problem, start = _problem(table, stage, noise, settings.radius)
-    what = f"filling with {_named(neighbours, size_of(problem.domain))}"
+    what = f"filling with {_named(neighbours, problem.domain.size)}"
     result = _solve(problem, start, settings.tol, settings, watch, what, last=True)
     watch.solved(None)
     Z, factor = _parts(result, problem, stage.root)
     model = Model(stage.near, stage.mean, factor)
-    return Fitted(model, stage.base + Z, problem, result, size_of(problem.domain), neighbours, path)
+    return Fitted(model, stage.base + Z, problem, result, problem.domain.size, neighbours, path)
 
 
 def _first(table: Array, learned: bool, rng: np.random.Generator) -> Moments | None:
@@ -269,11 +269,11 @@ def _try(
     squares, radii, gaps, rank = [], [], [], 0
     for part, stage in zip(parts, stages, strict=True):
         problem, start = _problem(part.seen, stage, noise, settings.radius)
-        what = f"trying {_named(count, size_of(problem.domain))}"
+        what = f"trying {_named(count, problem.domain.size)}"
         result = _solve(problem, start, max(_COARSE, settings.tol), settings, watch, what)
         Z, _ = _parts(result, problem, stage.root)
         squares.append((stage.base + Z - table)[part.hidden] ** 2)
-        radii.append(size_of(problem.domain))
+        radii.append(problem.domain.size)
         gaps.append(result.gap)
         rank = max(rank, rank_of(result.X))
     score = float(np.sqrt(np.mean(np.concatenate(squares))))
