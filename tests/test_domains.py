@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import dense
 import spectraplex as sx
+from spectraplex.domains.penalties import NuclearPenalty, TracePenalty
+from spectraplex.domains.protocol import Domain
 from spectraplex.domains.spectra import capped, simplex
 from spectraplex.matrices.atoms import Atoms
 
@@ -346,3 +348,21 @@ def test_no_atom_stands_for_the_slack_of_the_ball(share):
     assert len(atoms) == (3 if share else 1)
     np.testing.assert_allclose(np.linalg.norm(atoms.vectors, axis=0), 1.0, rtol=1e-14)
     np.testing.assert_allclose(ball.lower(atoms).dense(), (U * s) @ V.T, rtol=0, atol=1e-14 * share)
+
+
+@pytest.mark.parametrize(
+    ("domain", "size", "lam"),
+    [
+        (sx.Spectrahedron(3, 2.0), 2.0, 0.0),
+        (sx.TraceBall(3, 1.5), 1.5, 0.0),
+        (sx.NuclearBall((3, 2), 4.0), 4.0, 0.0),
+        (NuclearPenalty((3, 2), 0.5, 7.0), 7.0, 0.5),
+        (TracePenalty(3, 0.25, 9.0), 9.0, 0.25),
+    ],
+)
+def test_every_domain_has_all_that_a_domain_has(domain, size, lam):
+    assert isinstance(domain, Domain) and (domain.size, domain.lam) == (size, lam)
+    lifted = domain.lift(sx.Distance(np.zeros(domain.shape)))
+    assert lifted.penalty == (lam > 0) and lifted.dimension == domain.dimension
+    block = lifted.block
+    assert (block.left.stop - block.left.start, block.right.stop - block.right.start) == domain.shape

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import dense
+from spectraplex.matrices.given import as_hermitian, as_operator
 from spectraplex.matrices.lifted import Lifted, Shifted
-from spectraplex.matrices.operators import Dense, LowRank, Sparse, Sum
+from spectraplex.matrices.operators import Dense, LowRank, Padded, Sparse, Sum
 from spectraplex.places.pattern import Pattern
 
 DTYPES = ("float64", "complex128")
@@ -204,3 +205,45 @@ def test_a_complex_shift_makes_a_real_operator_complex():
     V = rng.standard_normal((4, 2))
     assert shifted.dtype == "complex128"
     close(shifted.matmat(V), (up + X @ X.conj().T) @ V)
+
+
+class Own:
+    """A user's operator: what docs and the protocol ask for, but for ``noise``."""
+
+    hermitian, dtype = False, "float64"
+
+    def __init__(self, A):
+        self.A, self.shape = A, A.shape
+
+    def matmat(self, V):
+        return self.A @ V
+
+    def rmatmat(self, U):
+        return self.A.T @ U
+
+    def scores(self, P, Q, count):
+        return np.einsum("ik,ik->k", P[:, :count], self.A @ Q[:, :count])
+
+    def dense(self):
+        return self.A
+
+
+def test_an_operator_of_a_user_is_made_whole_at_the_door():
+    A = np.random.default_rng(0).standard_normal((4, 3))
+    whole, ours = as_operator(Own(A)), Dense(A)
+    assert whole.noise() == 0.0 and whole.shape == (4, 3) and not whole.hermitian
+    V, U = np.eye(3), np.eye(4)
+    assert np.array_equal(whole.matmat(V), A) and np.array_equal(whole.rmatmat(U), A.T)
+    assert np.array_equal(whole.scores(U[:, :3], V, 3), np.diag(A)) and whole.dense() is A
+    assert as_operator(ours) is ours
+    symmetric = as_hermitian(Own(A.T @ A))
+    assert np.allclose(symmetric.apply(0, V), A.T @ A) and symmetric.products == 3.0 and symmetric.noise() == 0.0
+
+
+def test_noise_of_a_sum_is_the_sum_of_its_terms():
+    one, two = Dense(np.eye(3), True, lambda: 2e-9), Dense(np.eye(3), True, lambda: 1e-9)
+    total = Sum((1.0, -3.0), [one, two])
+    assert total.noise() == pytest.approx(5e-9) and Padded(total).noise() == total.noise()
+    lifted = Lifted(total, slice(0, 3), slice(0, 3), 3, -2.0)
+    assert lifted.noise() == pytest.approx(1e-8)
+    assert Shifted(lifted, np.eye(3)[:, :1], np.ones(1)).noise() == lifted.noise()

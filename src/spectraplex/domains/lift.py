@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from ..matrices.factors import Factors
+from ..matrices.given import as_operator
 from ..matrices.lifted import Lifted
-from ..matrices.operators import as_operator
 from ..places.numpy import Array
 
 

@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from ..checks import chance
-from ..matrices.lifted import Hermitian, as_hermitian
+from ..matrices.given import as_hermitian
+from ..matrices.lifted import Hermitian
 from ..places.numpy import EPS, Array, dagger, random_unit, size_one
+from .lanczos import Chain, Lanczos, root
 
 Accuracy = float | Callable[[float], float]
 
@@ -164,22 +166,22 @@ def _probable(
     factor = size_one(size)
     blur = factor * operator.noise()
 
-    def judge(chain: _Chain, chance: float, coupling: float = 0.0) -> tuple[float, float]:
+    def judge(chain: Chain, chance: float, coupling: float = 0.0) -> tuple[float, float]:
         whole = chance == 1.0 or chain.before + len(chain.off) == d
-        bound, ritz = _root(chain, math.inf if whole else log_tau(chance, d - chain.before))
+        bound, ritz = root(chain, math.inf if whole else log_tau(chance, d - chain.before))
         bound += coupling
         if two:
             bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
         return (bound + blur) / factor, ritz / factor
 
-    def tight(chance: float, chain: _Chain) -> bool:
+    def tight(chance: float, chain: Chain) -> bool:
         bound, ritz = judge(chain, chance)
         wanted = accuracy(ritz) if callable(accuracy) else accuracy
         return bound - ritz <= max(wanted, relative * abs(bound))
 
     # Half of the chance of failure is for a space that stays open, half for one that closes.
     starts, chance = math.ceil(math.log(0.5 * failure) / math.log(_CHANCE)), _CHANCE
-    space = _Space(apply, d, most - cost)
+    space = Lanczos(apply, d, most - cost)
     chains = [space.chain(w, partial(tight, 0.5 * failure))]
     while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
         chains.append(space.chain(random_unit(d, operator.dtype, rng), partial(tight, chance)))
@@ -196,90 +198,3 @@ def _probable(
     # whoever looks again may take more steps than we did, up to the whole space, or see it close up
     count = max(20 * max(space.steps, 32, min(d, 1000)), 10 * (space.steps + starts) * math.exp(-log_tau(_CHANCE, d)))
     return Bound(value, "probable", failure, cost + space.steps, estimate, count * EPS * largest + operator.noise())
-
-
-@dataclass
-class _Chain:
-    """The tridiagonal matrix of one start; ``before`` vectors were there already, and ``blur`` is rounding."""
-
-    before: int
-    diagonal: list[float]
-    off: list[float]
-    blur: float = 0.0
-    closed: bool = False
-
-
-class _Space:
-    """Lanczos with full reorthogonalisation, from one start after the other, each orthogonal to all before.
-
-    A chain *closes* when what it leads to is below rounding: what lies outside of it is then hidden by rounding, not
-    only by chance, and a fresh start looks for it in what is left.
-    """
-
-    def __init__(self, apply: Callable[[Array], Array], d: int, most: float) -> None:
-        self.apply, self.d, self.most = apply, d, most
-        self.steps, self.scale = 0, 0.0
-        self.basis: Array = np.empty((d, 0))
-
-    def blur(self) -> float:
-        return 10 * self.steps * EPS * self.scale
-
-    def chain(self, start: Array, enough: Callable[[_Chain], bool]) -> _Chain:
-        if self.basis.shape[1] == 0:
-            self.basis = np.empty((self.d, 32), start.dtype, order="F")
-        chain = _Chain(self.steps, [], [])
-        w, check = self._outside(start), 4
-        w = w / np.linalg.norm(w)
-        while self.steps < self.d:
-            if self.steps == self.basis.shape[1]:
-                self.basis = np.concatenate([self.basis, np.empty_like(self.basis)], axis=1).copy(order="F")
-            self.basis[:, self.steps] = w
-            self.steps += 1
-            image = self.apply(w[:, None])[:, 0]
-            chain.diagonal.append(float(np.vdot(w, image).real))
-            image = self._outside(image)
-            chain.off.append(float(np.linalg.norm(image)))
-            self.scale = max(self.scale, abs(chain.diagonal[-1]), chain.off[-1])
-            chain.blur = self.blur()
-            if chain.off[-1] <= chain.blur:
-                chain.closed = True
-                break
-            if self.steps >= self.most:
-                break
-            if len(chain.off) == check:
-                check = max(check + 4, int(1.15 * check))
-                if enough(chain):
-                    break
-            w = image / chain.off[-1]
-        return chain
-
-    def _outside(self, v: Array) -> Array:
-        W = self.basis[:, : self.steps]
-        for _ in range(2):
-            v = v - W @ (dagger(W) @ v)
-        return v
-
-
-def _root(chain: _Chain, log_tau: float) -> tuple[float, float]:
-    """The bound from one chain, and its largest Ritz value; exact where nothing is left to chance (infinite τ)."""
-    from scipy.linalg import eigh_tridiagonal
-
-    theta, off, blur = np.asarray(chain.diagonal), np.asarray(chain.off), chain.blur
-    if theta.size > 1:
-        theta = eigh_tridiagonal(theta, off[:-1], eigvals_only=True)
-    top = float(theta[-1])
-    if log_tau == math.inf or blur == 0.0:
-        return top + blur, top
-    # An off-diagonal below rounding is not known to be smaller than that.
-    target = float(np.sum(np.log(np.maximum(off, blur)))) - log_tau
-    # In x = ln(t − top) the left side is increasing, below the target at −∞ and above it at target/k.
-    low = math.log(blur) - 45.0
-    high = max(target / theta.size, low + 1.0)
-    rest = top - theta
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        if float(np.sum(np.log(math.exp(middle) + rest))) < target:
-            low = middle
-        else:
-            high = middle
-    return top + math.exp(high) + blur, top

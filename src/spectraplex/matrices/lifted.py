@@ -6,7 +6,7 @@ Written by hand because ``scipy.sparse.linalg.LinearOperator`` knows no sides, n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -33,47 +33,6 @@ class Hermitian(Protocol):
     def matmat(self, V: Array) -> Array: ...
     def dense(self) -> Array: ...
     def noise(self) -> float: ...
-
-
-def as_hermitian(given: Any) -> Hermitian:
-    """Anything Hermitian that has ``shape``, ``dtype`` and ``matmat``, as an operator with all of the above."""
-    return given if isinstance(given, Lifted | Shifted) else Given(given)
-
-
-@dataclass(eq=False)
-class Given:
-    """A Hermitian operator known by its products alone; the matrix and the noise are asked for where it has them."""
-
-    inside: Any
-    products: float = 0.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return cast("tuple[int, int]", self.inside.shape)
-
-    @property
-    def dtype(self) -> str:
-        return np.dtype(self.inside.dtype).name
-
-    @property
-    def sides(self) -> tuple[slice, ...]:
-        return (slice(0, self.shape[0]),)
-
-    def apply(self, side: int, V: Array) -> Array:
-        return self.matmat(V)
-
-    def matmat(self, V: Array) -> Array:
-        self.products += V.shape[1]
-        return cast(Array, self.inside.matmat(V))
-
-    def dense(self) -> Array:
-        if not hasattr(self.inside, "dense"):
-            return self.matmat(np.eye(self.shape[0], dtype=self.dtype))
-        self.products += self.shape[0]
-        return cast(Array, self.inside.dense())
-
-    def noise(self) -> float:
-        return float(self.inside.noise()) if hasattr(self.inside, "noise") else 0.0
 
 
 @dataclass(eq=False)

@@ -37,45 +37,6 @@ class Operator(Protocol):
     def noise(self) -> float: ...
 
 
-def as_operator(given: Any) -> Operator:
-    """A user's gradient as an operator: one that says nothing of its rounding is taken to have none."""
-    return given if hasattr(given, "noise") else Exact(given)
-
-
-@dataclass(frozen=True, eq=False)
-class Exact:
-    """A user's operator that has no ``noise`` of its own."""
-
-    inside: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return cast("tuple[int, int]", self.inside.shape)
-
-    @property
-    def dtype(self) -> str:
-        return cast(str, self.inside.dtype)
-
-    @property
-    def hermitian(self) -> bool:
-        return bool(self.inside.hermitian)
-
-    def noise(self) -> float:
-        return 0.0
-
-    def matmat(self, V: Array) -> Array:
-        return cast(Array, self.inside.matmat(V))
-
-    def rmatmat(self, U: Array) -> Array:
-        return cast(Array, self.inside.rmatmat(U))
-
-    def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return cast(Array, self.inside.scores(P, Q, count))
-
-    def dense(self) -> Array:
-        return cast(Array, self.inside.dense())
-
-
 @dataclass(frozen=True, eq=False)
 class Sparse:
     """Values on an observed pattern."""

@@ -81,9 +81,8 @@ def descend(
         value, image, slope, norm, share = found
         at, cost = _gradient(problem, slope, image, ahead, power)
         spent += cost
-        memory.turn(
-            _flat(at.product), _flat(ahead), at.lean, 2.0 * at.scale / (norm * unit), g, share * float(np.sqrt(square))
-        )
+        factor, length = 2.0 * at.scale / (norm * unit), share * float(np.sqrt(square))
+        memory.turn(_flat(at.product), _flat(ahead), at.lean, factor, g, length)
         Y, ahead = ahead, Y
         values.append(value)
         if (len(values) - 1) % _REFRESH == 0:  # the weights of the columns have moved

@@ -1,0 +1,92 @@
+"""Operators as users give them, made whole at the door: inside, every operator has all that its protocol says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..places.numpy import Array
+from .lifted import Hermitian, Lifted, Shifted
+from .operators import Operator
+
+
+def as_operator(given: Any) -> Operator:
+    """A user's gradient as an operator: one that says nothing of its rounding is taken to have none."""
+    return given if hasattr(given, "noise") else Exact(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A user's operator that has no ``noise`` of its own."""
+
+    inside: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", self.inside.shape)
+
+    @property
+    def dtype(self) -> str:
+        return cast(str, self.inside.dtype)
+
+    @property
+    def hermitian(self) -> bool:
+        return bool(self.inside.hermitian)
+
+    def noise(self) -> float:
+        return 0.0
+
+    def matmat(self, V: Array) -> Array:
+        return cast(Array, self.inside.matmat(V))
+
+    def rmatmat(self, U: Array) -> Array:
+        return cast(Array, self.inside.rmatmat(U))
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return cast(Array, self.inside.scores(P, Q, count))
+
+    def dense(self) -> Array:
+        return cast(Array, self.inside.dense())
+
+
+def as_hermitian(given: Any) -> Hermitian:
+    """Anything Hermitian that has ``shape``, ``dtype`` and ``matmat``, as an operator with all of the above."""
+    return given if isinstance(given, Lifted | Shifted) else Given(given)
+
+
+@dataclass(eq=False)
+class Given:
+    """A Hermitian operator known by its products alone; the matrix and the noise are asked for where it has them."""
+
+    inside: Any
+    products: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", self.inside.shape)
+
+    @property
+    def dtype(self) -> str:
+        return np.dtype(self.inside.dtype).name
+
+    @property
+    def sides(self) -> tuple[slice, ...]:
+        return (slice(0, self.shape[0]),)
+
+    def apply(self, side: int, V: Array) -> Array:
+        return self.matmat(V)
+
+    def matmat(self, V: Array) -> Array:
+        self.products += V.shape[1]
+        return cast(Array, self.inside.matmat(V))
+
+    def dense(self) -> Array:
+        if not hasattr(self.inside, "dense"):
+            return self.matmat(np.eye(self.shape[0], dtype=self.dtype))
+        self.products += self.shape[0]
+        return cast(Array, self.inside.dense())
+
+    def noise(self) -> float:
+        return float(self.inside.noise()) if hasattr(self.inside, "noise") else 0.0
