@@ -99,7 +99,8 @@ def descend(
     unit *= scale
     scaling = inverse_curvature(problem, _unit(Y), -lean * scale, curvature)
     reach = float(scaling.max())
-    sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
+    # a sparse objective's kernels are loaded anyway
+    sparse = getattr(problem.objective, "single", False) and not getattr(problem.objective, "held", 0)
     memory = LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse)
     first = memory.factor = unit * reach
     values = [value]
