@@ -13,6 +13,7 @@ NAMES = (
     "local",
     "hybrid",
     "dense",
+    "pairs",
     "kernels",
     "shares",
     "busy",

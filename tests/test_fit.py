@@ -238,6 +238,22 @@ def test_counts_are_fitted_by_every_method_that_needs_no_constant(method):
     assert result.lower_bound <= best.value + best.certificate.rounding
 
 
+@pytest.mark.parametrize("name", ["poisson", "multinomial", "hinge", "softmax"])
+@pytest.mark.parametrize("form", ["rank-ones", "entries", "features"])
+def test_pairs_may_be_penalised(form, name):
+    base = problem_of(form, name, seed=9)
+    lam = 0.2
+    problem = sx.Penalized(base.objective, lam, psd=base.domain.hermitian)
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-5, max_steps=200))
+    assert result.gap <= 1e-4 * abs(result.value) and sx.verify(result.certificate, problem, result.X)
+    size = float(result.X.triple()[1].sum())
+    if name == "multinomial":
+        assert size == pytest.approx(base.objective.targets.sum() / lam, rel=1e-2)
+    ball = sx.TraceBall(D, size) if base.domain.hermitian else sx.NuclearBall(base.domain.shape, size)
+    twin = sx.solve(sx.Problem(base.objective, ball), stop=sx.Stop(relative_gap=1e-5, max_steps=200))
+    assert twin.value + lam * size == pytest.approx(result.value, abs=1e-3 * (1 + abs(result.value)))
+
+
 def test_a_smooth_function_may_say_where_it_is_finite():
     def barrier(X):
         sign, log = np.linalg.slogdet(X)

@@ -241,17 +241,9 @@ class Run:
         self.steps_here += counts
         self.products += step.products
         wanted = self.stop.wanted(point.value)
-        if wanted > -math.inf and self.certifier.due(self._expected(before, step), wanted, self.products):
+        if wanted > -math.inf and self.certifier.due(self._estimate(before, step), wanted, self.products):
             self.products += self.certifier.certify(Candidate.of(point), max(200.0, self.products), wanted)
         self._record(step)
-
-    def _expected(self, before: Point | None, step: Step) -> float:
-        """The gap to be expected now: the estimate is that of the point before, and falls on as it fell last."""
-        estimate = self._estimate(before, step)
-        last = self.trace[-1].estimated_gap if len(self.trace) else math.nan
-        if self.problem.lifted.penalty or not (0.0 < estimate < last < math.inf):
-            return estimate
-        return estimate * max(estimate / last, 0.1)
 
     def _estimate(self, before: Point | None, step: Step) -> float:
         """The gap that the last eigenvector showed.
