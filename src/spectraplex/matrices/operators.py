@@ -154,7 +154,7 @@ class LowRank:
             return len(self._held) > 1
         self._held[0] += 1
         d, terms = self.U.shape
-        if terms <= 2 * d or self._held[0] <= d // 16:
+        if terms <= 2 * d or self._held[0] <= d // 32:
             return False
         self._held.append(hermitian_sum(self.U, self.s))
         return True
