@@ -238,6 +238,22 @@ def test_counts_are_fitted_by_every_method_that_needs_no_constant(method):
     assert result.lower_bound <= best.value + best.certificate.rounding
 
 
+@pytest.mark.parametrize("name", ["poisson", "multinomial", "hinge", "softmax"])
+@pytest.mark.parametrize("form", ["rank-ones", "entries", "features"])
+def test_pairs_may_be_penalised(form, name):
+    base = problem_of(form, name, seed=9)
+    lam = 0.2
+    problem = sx.Penalized(base.objective, lam, psd=base.domain.hermitian)
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-5, max_steps=200))
+    assert result.gap <= 1e-4 * abs(result.value) and sx.verify(result.certificate, problem, result.X)
+    size = float(result.X.triple()[1].sum())
+    if name == "multinomial":
+        assert size == pytest.approx(base.objective.targets.sum() / lam, rel=1e-2)
+    ball = sx.TraceBall(D, size) if base.domain.hermitian else sx.NuclearBall(base.domain.shape, size)
+    twin = sx.solve(sx.Problem(base.objective, ball), stop=sx.Stop(relative_gap=1e-5, max_steps=200))
+    assert twin.value + lam * size == pytest.approx(result.value, abs=1e-3 * (1 + abs(result.value)))
+
+
 def test_a_smooth_function_may_say_where_it_is_finite():
     def barrier(X):
         sign, log = np.linalg.slogdet(X)
@@ -440,3 +456,80 @@ def test_broken_parts_are_caught():
     ]:
         report = sx.check(broken)
         assert not report and any(line.startswith(fault) for line in report.wrong), (fault, str(report))
+
+
+# ------------------------------------------------------------------------------------------ large ones, complex ones
+
+
+def test_gradients_too_large_to_be_formed_multiply_alike(monkeypatch):
+    from spectraplex.measurements import differences, features
+
+    rng = np.random.default_rng(0)
+    slopes = {}
+    for form in ("features", "features, sparse", "differences, triplets", "differences, pairs"):
+        measurements, _ = FORMS[form](np.random.default_rng(1))
+        slopes[form] = rng.standard_normal(measurements.size)
+        slopes[form] = (slopes[form], measurements.adjoint(slopes[form]).dense())
+    monkeypatch.setattr(differences, "_DENSE", 0)
+    monkeypatch.setattr(features, "_DENSE", 0)
+    for form, (slope, dense) in slopes.items():
+        measurements, domain = FORMS[form](np.random.default_rng(1))
+        operator = measurements.adjoint(slope)
+        assert not isinstance(operator, Dense)
+        assert operator.dense() == pytest.approx(dense)
+        assert sx.check(measurements, hermitian=domain.hermitian)
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+def test_many_rank_ones_are_formed_after_many_narrow_products_and_multiply_alike(monkeypatch, complex_):
+    from spectraplex.matrices import operators
+
+    rng = np.random.default_rng(0)
+    a = complex_vectors(rng, 60) if complex_ else rng.standard_normal((60, D))
+    monkeypatch.setattr(operators, "_MANY", 0)
+    slope = rng.standard_normal(60)
+    operator, exact = sx.RankOnes(a).adjoint(slope), (a.T * slope) @ a.conj()
+    v = rng.standard_normal((D, 1)).astype(a.dtype)
+    for _ in range(3):
+        assert operator.matmat(v) == pytest.approx(exact @ v)
+    assert len(operator._held) == 2 and operator.dense() == pytest.approx(exact)
+    assert operator.matmat(np.eye(D, dtype=a.dtype)) == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+def test_large_rank_ones_may_be_multiplied_in_single_precision(monkeypatch, complex_):
+    from spectraplex.measurements import rank_ones
+
+    monkeypatch.setattr(rank_ones, "_LARGE", 0)
+    rng = np.random.default_rng(0)
+    a = complex_vectors(rng, 60) if complex_ else rng.standard_normal((60, D))
+    rough, Y = sx.RankOnes(a), rng.standard_normal((D, 3)).astype(np.complex64 if complex_ else np.float32)
+    assert rough.single
+    z = rough.measure(Y, np.ones(3), Y)
+    assert z.dtype == np.float64
+    assert z == pytest.approx(np.sum(np.abs(a.conj() @ Y.astype(a.dtype)) ** 2, axis=1), rel=1e-5)
+    product = rough.adjoint(z).matmat(Y)
+    assert product.dtype == a.dtype and product == pytest.approx((a.T * z) @ (a.conj() @ Y), rel=1e-4)
+    problem = sx.Problem(sx.Fit(rough, z), sx.TraceBall(D, float(np.sum(np.abs(Y) ** 2))))
+    result = sx.solve(problem, stop=sx.Stop(start_gap=1e-6, max_steps=300))
+    assert result.status is sx.Status.GAP and sx.verify(result.certificate, problem, result.X)
+
+
+@pytest.mark.parametrize("name", ["squared", "huber"])
+def test_complex_entries_and_features(name):
+    rng = np.random.default_rng(0)
+    rows, cols = np.nonzero(rng.random((D, 4)) < 0.8)
+    values = rng.standard_normal(rows.size) + 1j * rng.standard_normal(rows.size)
+    data, both = complex_vectors(rng, 9), rng.standard_normal((9, 4)) + 1j * rng.standard_normal((9, 4))
+    for fit in (
+        sx.Fit(sx.Entries(rows, cols, (D, 4)), values, name),
+        sx.Fit(sx.Identity((D, 4)), both[:D], name),
+        sx.Fit(sx.Features(data, 4), both, name),
+        sx.Fit(sx.Features(data.real, 4), both, name),
+    ):
+        assert fit.dtype == "complex128"
+        report = sx.check(fit)
+        assert report, str(report)
+        problem = sx.Problem(fit, sx.NuclearBall((D, 4), 2.0))
+        result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-4))
+        assert result.gap <= 1e-4 * result.value and sx.verify(result.certificate, problem, result.X)

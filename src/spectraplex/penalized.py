@@ -142,7 +142,10 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
     zero = zero_image(objective)
     value, slope = objective.evaluate(zero)
     if not math.isfinite(value):
-        raise ValueError(f"Penalized: the objective is {value} at zero; run spectraplex.check on it.")
+        bound = _away_from_zero(objective, lam, psd)
+        if bound is None:
+            raise ValueError(f"Penalized: the objective is {value} at zero; run spectraplex.check on it.")
+        return rounded_up(bound)
     least = infimum(objective)
     if least is None:
         return None
@@ -164,6 +167,21 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
         bounds.append(_FAR * size)
     bound = min(each for each in bounds if not math.isnan(each))
     return rounded_up(bound) if bound > 0.0 else 1.0  # zero: any size will do
+
+
+def _away_from_zero(objective: Any, lam: float, psd: bool) -> float | None:
+    """The same for a loss that is not finite at zero, from multiples of a matrix where it is; None without one."""
+    start = objective.start(unit_ball(objective, psd).domain) if hasattr(objective, "start") else None
+    if start is None or not hasattr(objective, "conjugate"):
+        return None
+    image = objective.measure(*start.triple())
+    conjugate = objective.conjugate(objective.evaluate(image)[1])
+    if conjugate.scale is not None:  # −N ln t + λt‖Z‖ is least where ‖tZ‖ = N/λ, along every ray
+        return float(conjugate.scale(lam))
+    sizes = 10.0 ** np.arange(-12.0, 13.0)
+    values = [objective.evaluate(objective.combine(size, image, 0.0, image))[0] + lam * size for size in sizes]
+    least = -float(conjugate.at(0.0))
+    return (min(values) - least) / lam if math.isfinite(least) else None
 
 
 def _tenth(top: float) -> float:

@@ -15,6 +15,9 @@ import numpy as np
 from ..places.numpy import EPS, Array, adjoint_times, dagger
 from ..places.pattern import Pattern
 
+_NARROW = 4  # columns of a block up to which a product waits for memory, not for arithmetic
+_MANY = 1_000_000  # numbers in a factor from which it is worth while to save
+
 
 class Operator(Protocol):
     """A linear map A of shape (m, n), known by its products. ``hermitian`` says that rmatmat equals matmat.
@@ -118,12 +121,18 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """U diag(s) Vᴴ with real s."""
+    """U diag(s) Vᴴ with real s; ``light`` is U in single precision, for blocks that come in it (V being U).
+
+    A Hermitian one with many terms is formed once it was asked for many narrow products: those wait for memory, and
+    forming it costs a quarter of its size in products.
+    """
 
     U: Array
     s: Array
     V: Array
     hermitian: bool = False
+    light: Array | None = None
+    _held: list[Any] = field(default_factory=lambda: [0], repr=False)  # narrow products so far, then the matrix
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,7 +147,23 @@ class LowRank:
         return 4 * EPS * self.s.size * float(sizes.sum())
 
     def matmat(self, V: Array) -> Array:
+        if self.light is not None and V.dtype == self.light.dtype:
+            weighed = self.s.astype(V.real.dtype)[:, None] * adjoint_times(self.light, V)
+            return (self.light @ weighed).astype(self.dtype)
+        if self._formed(V.shape[1]):
+            return cast(Array, self._held[1] @ V)
         return cast(Array, self.U @ (self.s[:, None] * adjoint_times(self.V, V)))
+
+    def _formed(self, width: int) -> bool:
+        """Whether the matrix is at hand, or is worth forming by now."""
+        if len(self._held) > 1 or width > _NARROW or not self.hermitian or self.U.size < _MANY:
+            return len(self._held) > 1
+        self._held[0] += 1
+        d, terms = self.U.shape
+        if terms <= 2 * d or self._held[0] <= d // 32:
+            return False
+        self._held.append(hermitian_sum(self.U, self.s))
+        return True
 
     def rmatmat(self, U: Array) -> Array:
         return cast(Array, self.V @ (self.s[:, None] * adjoint_times(self.U, U)))
@@ -147,6 +172,8 @@ class LowRank:
         return _scores(self, P, Q, count)
 
     def dense(self) -> Array:
+        if self.hermitian and self.V is self.U and self.U.size >= _MANY:
+            return hermitian_sum(self.U, self.s)
         return cast(Array, (self.U * self.s) @ dagger(self.V))
 
 
@@ -221,6 +248,22 @@ class Padded:
     def dense(self) -> Array:
         matrix = self.inside.dense()
         return np.concatenate([matrix, np.zeros((matrix.shape[0], 1), matrix.dtype)], axis=1)
+
+
+def hermitian_sum(U: Array, s: Array, width: int = 2048) -> Array:
+    """U diag(s) Uᴴ by half of the work: terms of one sign at a time, in blocks, one triangle only."""
+    from scipy.linalg.blas import dsyrk, zherk
+
+    update = zherk if U.dtype.kind == "c" else dsyrk
+    total = np.zeros((U.shape[0], U.shape[0]), U.dtype, order="F")
+    for sign in (1.0, -1.0):
+        which = np.nonzero(sign * s > 0.0)[0]
+        for low in range(0, which.size, width):
+            part = which[low : low + width]
+            block = np.asfortranarray(U[:, part] * np.sqrt(np.abs(s[part])))
+            total = update(sign, block, beta=1.0, c=total, overwrite_c=1)
+    upper = np.triu(total)
+    return cast(Array, np.ascontiguousarray(upper + dagger(np.triu(total, 1))))
 
 
 def _scores(operator: Operator, P: Array, Q: Array, count: int, width: int = 64) -> Array:

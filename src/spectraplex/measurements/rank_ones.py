@@ -10,6 +10,8 @@ from ..checks import numbers
 from ..matrices.operators import LowRank, Operator
 from ..places.numpy import Array, adjoint_times
 
+_LARGE = 1_000_000  # numbers from which single precision pays
+
 
 class RankOnes:
     """⟨aᵢaᵢᴴ, X⟩ = aᵢᴴXaᵢ, or ⟨aᵢbᵢᴴ, X⟩ = Re aᵢᴴXbᵢ with two arguments.
@@ -46,6 +48,11 @@ class RankOnes:
         self.dtype = np.result_type(self._left, self._right).name
         self.summed = max(self.shape)
         self.held = self._left.size + (0 if others is None else self._right.size)
+        sizes = np.abs(self._left)
+        ordinary = 1e-9 < float(sizes.max()) < 1e9
+        # large blocks of factors may be multiplied in single precision, where a rough answer will do
+        self.single = others is None and self._left.size >= _LARGE and ordinary
+        self._light: Array | None = None
 
     def require_hermitian(self) -> None:
         """aaᴴ always is."""
@@ -55,10 +62,17 @@ class RankOnes:
                 "(aᵢbᵢᴴ + bᵢaᵢᴴ)/2."
             )
 
+    def _lighter(self) -> Array:
+        """The vectors in single precision, made when they are first asked for."""
+        if self._light is None:
+            self._light = self._left.astype({"f": np.float32, "c": np.complex64}[self._left.dtype.kind])
+        return self._light
+
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        left = adjoint_times(self._left, U)
+        rough = self.single and V is U and U.dtype.itemsize < self._left.dtype.itemsize
+        left = adjoint_times(self._lighter() if rough else self._left, U)
         if V is U and self.others is None:
-            return cast(Array, np.abs(left) ** 2 @ s)
+            return cast(Array, (np.abs(left) ** 2).astype(np.float64, copy=False) @ s)
         right = adjoint_times(self._right, V)
         return np.einsum("ik,ik->i", left * s, right.conj()).real
 
@@ -67,7 +81,7 @@ class RankOnes:
         return np.einsum("ik,ik->i", self.vectors.conj() @ G.dense(), right).real
 
     def adjoint(self, y: Array) -> LowRank:
-        return LowRank(self._left, y, self._right, hermitian=self.others is None)
+        return LowRank(self._left, y, self._right, self.others is None, self._light if self.single else None)
 
     def gram(self) -> Array:
         inside = self.vectors.conj() @ self.vectors.T

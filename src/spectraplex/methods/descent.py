@@ -138,7 +138,8 @@ def _scaled_memory(problem: Problem, Y: Array, at: _Gradient, curvature: float) 
     """A quasi-Newton memory whose diagonal scaling is at most one, and the factor that was taken out of it."""
     scaling = inverse_curvature(problem, _unit(Y), -at.lean * at.scale, curvature)
     reach = float(scaling.max())
-    sparse = getattr(problem.objective, "single", False)  # its kernels are loaded anyway
+    # a sparse objective's kernels are loaded anyway
+    sparse = getattr(problem.objective, "single", False) and not getattr(problem.objective, "held", 0)
     return LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse), reach
 
 

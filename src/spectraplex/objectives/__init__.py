@@ -1,4 +1,4 @@
-"""One file a loss family. An objective is f(X) = ℓ(𝒜(X)): see ``Objective`` for what it has to know."""
+"""What is minimised. An objective is f(X) = ℓ(𝒜(X)): see ``Objective`` for what it has to know, ``Fit`` for most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Objective(Protocol):
     """f(X) = ℓ(𝒜(X)). The image z = 𝒜(X) and the slope ∇ℓ(z) are opaque: only the objective looks inside.
 
     Optional, asked for by name: ``smoothness``, ``strong_convexity`` (and ``hermitian_smoothness``,
-    ``hermitian_strong_convexity`` where Hermitian matrices have better ones), ``require_hermitian()``.
+    ``hermitian_strong_convexity`` where Hermitian matrices have better ones), ``require_hermitian()``, ``conjugate(slope)``
+    for certificates, ``start(domain)`` (a matrix where it is finite, or None where it is at the domain's own start).
     """
 
     shape: tuple[int, int]
