@@ -23,7 +23,7 @@ help:
 	@echo "                  ARGS='Nehalem oldest': those alone)"
 	@echo "make check      ruff format, ruff, mypy"
 	@echo "make bench      the benchmarks that guard speed (under ten minutes on two cores; keep the machine quiet)"
-	@echo "make bench-all  all of our own benchmarks, in full (about an hour)"
+	@echo "make bench-all  all of our own benchmarks, in full (more than half an hour)"
 	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: minutes): solvers, then"
 	@echo "                  predictions of ratings; bench-peers-solvers and bench-peers-ratings for one of them"
 

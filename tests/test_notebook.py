@@ -69,10 +69,15 @@ def test_a_result_shows_its_numbers_and_both_curves(result):
     assert len(value) == len(result.trace) and (np.diff(value[:, 1]) > -1e-9).all()  # down the page as it falls
 
 
-def test_the_lower_bound_is_drawn_below_the_value(problem):
-    root = parsed(sx.solve(problem, stop=sx.Stop(relative_gap=1e-6)))
-    bound, value = lines(root)
-    assert bound[:, 1].min() >= value[:, 1].max() - 0.2
+def test_the_lower_bound_is_drawn_below_the_value_where_it_is_near():
+    xs, value = np.arange(5.0), np.array([9.0, 5.0, 4.0, 3.5, 3.4])
+    bound = np.array([-np.inf, -100.0, 3.0, 3.2, 3.3])
+    low, high = lines(ET.fromstring(notebook.curves(("step", "objective"), xs, value, bound)))
+    assert len(high) == 5 and len(low) == 3  # what is not known, and what lies far below, is left out
+    assert (low[:, 1] > high[2:, 1]).all()
+    bound[:] = [-np.inf, -np.inf, -np.inf, -np.inf, 3.3]
+    dots = [each for each in ET.fromstring(notebook.curves(("x", "y"), xs, value, bound)).iter(SVG + "circle")]
+    assert sum("lower bound 3.3" in "".join(dot.itertext()) for dot in dots) == 1
 
 
 def test_a_certificate_shows_what_it_claims(result):

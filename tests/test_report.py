@@ -208,7 +208,7 @@ def test_what_cannot_be_written_is_said(model, split, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="leave it out instead"):
         report.render(model, held_out=([], []))
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"needs jinja2: install spectraplex\[plot\]"):
+    with pytest.raises(ImportError, match=r"needs jinja2: pip install jinja2"):
         report.write(model, tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
 

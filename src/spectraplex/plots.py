@@ -204,7 +204,7 @@ def ready() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: install spectraplex[plot].") from error
+        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from error
 
 
 def blank(width: float, height: float) -> Any:

@@ -127,7 +127,7 @@ def ready() -> None:
     try:
         import jinja2  # noqa: F401
     except ImportError as error:
-        raise ImportError("The report needs jinja2: install spectraplex[plot].") from error
+        raise ImportError("The report needs jinja2: pip install jinja2.") from error
 
 
 def _template() -> Any:
