@@ -313,7 +313,7 @@ TABLE = sx.Distance(np.diag([3.0, 1.0]))
     ("λ zero", lambda: sx.Penalized(TABLE, 0.0), ValueError, "lam must be positive"),
     ("λ negative", lambda: sx.Penalized(TABLE, -1.0), ValueError, "lam must be positive"),
     ("λ nan", lambda: sx.Penalized(TABLE, float("nan")), ValueError, "lam must be positive"),
-    ("λ text", lambda: sx.Penalized(TABLE, "1"), TypeError, "lam must be positive"),
+    ("λ text", lambda: sx.Penalized(TABLE, "1"), TypeError, "lam must be a number"),
     ("bound", lambda: sx.Penalized(TABLE, 1.0, bound=0), ValueError, "bound must be positive"),
     ("no bound", lambda: sx.Penalized(sx.Smooth(lambda X: (0.0, X), (2, 2)), 1.0), ValueError, "pass bound="),
     ("psd shape", lambda: sx.Penalized(sx.Distance(np.ones((2, 3))), 1.0, psd=True), ValueError, "square matrices"),

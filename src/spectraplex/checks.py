@@ -73,12 +73,13 @@ def positive_weights(owner: str, weights: Any, count: int) -> Array | None:
 def number(owner: str, name: str, value: Any, *, positive: bool = False, sign: bool = False) -> float:
     """A finite real number that is not negative, or that is positive, or (``sign``) any."""
     words = "positive and finite" if positive else "a finite number" if sign else "a non-negative number"
-    try:
-        given = float(value) if is_real(value) or (np.ndim(value) == 0 and hasattr(value, "__float__")) else None
-    except (TypeError, ValueError):
-        given = None
-    if given is None or isinstance(value, bool | np.bool_):
+    if isinstance(value, np.ndarray | np.generic):
+        fine = value.ndim == 0 and value.dtype.kind in "iuf"
+    else:
+        fine = hasattr(value, "__float__") and not isinstance(value, bool)
+    if not fine:
         raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
+    given = float(value)
     if not np.isfinite(given) or (given < 0 and not sign) or (positive and given == 0):
         raise ValueError(f"{owner}: {name} must be {words}, got {value!r}.")
     return given
