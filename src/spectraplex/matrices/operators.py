@@ -15,7 +15,7 @@ import numpy as np
 from ..places.numpy import EPS, Array, adjoint_times, dagger
 from ..places.pattern import Pattern
 
-_NARROW = 4  # columns of a block up to which a product waits for memory, not for arithmetic
+_NARROW = 3  # columns of a block up to which a product waits for memory, not for arithmetic
 _MANY = 1_000_000  # numbers in a factor from which it is worth while to save
 
 
@@ -152,7 +152,18 @@ class LowRank:
             return (self.light @ weighed).astype(self.dtype)
         if self._formed(V.shape[1]):
             return cast(Array, self._held[1] @ V)
+        if self.V is self.U and V.shape[1] <= _NARROW and self.U.size >= _MANY:
+            return self._narrow(V)
         return cast(Array, self.U @ (self.s[:, None] * adjoint_times(self.V, V)))
+
+    def _narrow(self, V: Array, width: int = 256) -> Array:
+        """By blocks of terms, which are still in the cache when they are multiplied the other way."""
+        out = np.zeros(V.shape, np.result_type(self.U, V))
+        for low in range(0, self.s.size, width):
+            block, s = self.U[:, low : low + width], self.s[low : low + width]
+            for k in range(V.shape[1]):
+                out[:, k] += block @ (s * (V[:, k].conj() @ block).conj())
+        return out
 
     def _formed(self, width: int) -> bool:
         """Whether the matrix is at hand, or is worth forming by now."""
