@@ -59,6 +59,8 @@ def test_linear_where_conditional_gradient_is_not(seed):
 
 
 def test_one_eigenvector_a_step_and_every_product_counted(monkeypatch):
+    """Where eigenvectors are searched for, as in large dimensions: a decomposition is counted as a whole matrix."""
+    monkeypatch.setattr("spectraplex.eigen.small.LIMIT", 0)
     rng = np.random.default_rng(0)
     known = completion(rng, *dual_ball(rng, (30, 25), 3, 10.0), sx.NuclearBall((30, 25), 10.0), "squared")
     asked, columns, leading = [], [], oracle.leading

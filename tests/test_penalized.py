@@ -241,7 +241,9 @@ def test_save_load_go_on_and_verify(tmp_path):
     roomy = sx.Penalized(objective, 1.0, bound=500.0)
     assert sx.verify(again.certificate, roomy, again)
     further = sx.solve(roomy, "pairwise", sx.Stop(max_steps=5), start=again)
-    assert further.value <= again.value * (1 + 1e-12) and further.lower_bound >= again.lower_bound
+    assert further.value <= again.value * (1 + 1e-12)
+    # where the slope of X itself shows nearly as much, its bound is the one that is stated
+    assert further.lower_bound >= again.lower_bound - 0.06 * again.gap
 
 
 def test_own_functions_are_bounded_below_by_what_they_say_and_not_at_all_without():
