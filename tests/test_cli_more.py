@@ -23,7 +23,7 @@ from spectraplex.cli import store, talk
 from spectraplex.cli.app import app
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import NuclearNormImputer
-from spectraplex.estimators.hooks import Hooks
+from spectraplex.hooks import Hooks
 
 
 def run(*words: object, code: int = 0):

@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 import spectraplex as sx
 from spectraplex import datasets
 from spectraplex.estimators import MatrixCompletion
-from spectraplex.estimators.hooks import Hooks
 from spectraplex.estimators.input.observations import pair_columns
+from spectraplex.hooks import Hooks
 
 
 def table(users=60, items=40, observed=900, seed=1):

@@ -27,6 +27,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("certificates",),
     ("methods",),
     ("solve", "state"),
+    ("hooks",),
     ("paths", "projection"),
     ("estimators.input",),
     ("tables",),

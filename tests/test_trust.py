@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from spectraplex.claim import Evidence
 
 import spectraplex as sx
 from problems import PROBLEMS
+from spectraplex.certificates.certificate import Evidence
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from .places.numpy import Array
 _ONE = np.ones(1)
 _ONE.flags.writeable = False
 _NEEDED = ("measure", "combine", "evaluate", "along", "pair", "gradient")
+_OF_A_DOMAIN = ("shape", "hermitian", "jumps", "dimension", "size", "lam", "known", "lift", "start", "lower", "raised")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +73,12 @@ class Problem:
 
     def __post_init__(self) -> None:
         require_objective("Problem", self.objective)
-        if isinstance(self.domain, type) or not isinstance(self.domain, Domain):
+        missing = [name for name in _OF_A_DOMAIN if not hasattr(self.domain, name)]
+        if isinstance(self.domain, type) or missing:
+            lacks = f" (it has no {', '.join(missing)})" if len(missing) < 5 and missing else ""
             raise TypeError(
-                f"Problem: {_name(self.domain)} is no domain; use Spectrahedron, TraceBall or NuclearBall with sizes."
+                f"Problem: {_name(self.domain)} is no domain{lacks}; use Spectrahedron, TraceBall or NuclearBall with "
+                "sizes."
             )
         if tuple(self.objective.shape) != tuple(self.domain.shape):
             raise ValueError(

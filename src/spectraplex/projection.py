@@ -10,6 +10,7 @@ import numpy as np
 from .certificates.judge import certificate_of
 from .certificates.judged import look
 from .certificates.lower import lower_bound
+from .domains.protocol import Projecting
 from .objectives import Distance
 from .places.numpy import Array
 from .problem import Problem
@@ -33,15 +34,15 @@ def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Res
     stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
     problem = Problem(Distance(A), domain)
     matrix = problem.objective.A
-    if matrix is not None and min(matrix.shape) <= _WHOLE:
-        return _whole(problem, matrix, stop)
+    if matrix is not None and min(matrix.shape) <= _WHOLE and isinstance(domain, Projecting):
+        return _whole(problem, domain, matrix, stop)
     return solve(problem, "ror-adaptive", stop, seed=seed)
 
 
-def _whole(problem: Problem, matrix: Array, stop: Stop) -> Result:
+def _whole(problem: Problem, domain: Projecting, matrix: Array, stop: Stop) -> Result:
     """By one decomposition. At a projection X of A the largest eigenvalue of A − X is ⟨A − X, X⟩, which is proven."""
     began = time.perf_counter()
-    X = problem.domain.prox(matrix, 1.0)
+    X = domain.prox(matrix, 1.0)
     found = look(problem, X)
     own, products = found.candidate, float(min(matrix.shape))
     expected = -problem.lifted.pair(own.slope, own.image)

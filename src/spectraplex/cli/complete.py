@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
-from ..estimators.hooks import Hooks
+from ..hooks import Hooks
 from ..tables import reading as tables
 from . import journal, settings, store, testing
 from .journal import Journal

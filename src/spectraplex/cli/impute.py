@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators import NuclearNormImputer
-from ..estimators.hooks import Hooks
+from ..hooks import Hooks
 from ..places.numpy import Array
 from ..stop import Stop
 from ..tables.given import given

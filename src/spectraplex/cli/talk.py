@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from ..estimators.hooks import Listener
+from ..hooks import Listener
 from ..stop import Stop
 from ..trace import Record
 

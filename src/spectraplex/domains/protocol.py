@@ -118,6 +118,11 @@ class Domain(Protocol):
         """Atoms of what the user gives; what lies outside by more than rounding is refused."""
         ...
 
+
+@runtime_checkable
+class Projecting(Domain, Protocol):
+    """A domain on which projected (proximal) steps can be done: for ``pgd``, ``apgd``, ``in-face`` and ``project``."""
+
     def shrink(self, values: Array, step: float = 1.0) -> Array:
         """What a projected (proximal) step does to eigenvalues or singular values."""
         ...

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from ..hooks import Hooks
 from ..stop import Stop
 from ..trace import Record
-from .hooks import Hooks
 from .imputation.table import Tried, Watch
 
 try:

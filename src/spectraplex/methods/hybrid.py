@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..checks import share, whole
+from ..domains.protocol import Projecting
 from ..eigen.leading import leading
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
@@ -87,6 +88,16 @@ class Hybrid:
     def __post_init__(self) -> None:
         whole("Hybrid", "block", self.block)
         share("Hybrid", "share", self.share)
+
+    def require(self, problem: Problem) -> None:
+        """Refuse a domain whose X is not a block of the matrix upstairs: descents scale its rows and columns."""
+        block, (m, n) = problem.lifted.block, problem.objective.shape
+        sizes = [len(range(*side.indices(problem.domain.dimension))) for side in (block.left, block.right)]
+        if sizes != [m, n]:
+            raise ValueError(
+                "Hybrid needs a domain whose X is a block of the matrix upstairs, and that of "
+                f"{type(problem.domain).__name__} is not; use 'cg', 'pairwise' or 'ror-adaptive'."
+            )
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         mode = "project" if getattr(problem.objective, "condition", np.inf) <= _WELL else "factor"
@@ -216,7 +227,7 @@ def _projects(problem: Problem) -> bool:
     Without β a projection has to try for a step size; a descent needs none.
     """
     objective = problem.objective
-    if not getattr(objective, "dense", False):
+    if not getattr(objective, "dense", False) or not isinstance(problem.domain, Projecting):
         return False
     return hasattr(objective, "condition") or _given_smoothness(objective) is not None
 

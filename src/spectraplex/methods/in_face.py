@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..checks import whole
-from ..domains.protocol import Domain
+from ..domains.protocol import Domain, Projecting
 from ..domains.sets import NuclearBall, Spectrahedron, TraceBall
 from ..matrices.factors import Rectangular, Symmetric
 from ..places.numpy import EPS, Array, dagger, inner, norms, orthonormal, size_one
@@ -64,8 +64,8 @@ class InFace:
         whole("InFace", "turns", self.turns, least=0)
 
     def require(self, problem: Problem) -> None:
-        """Refuse a penalty: its faces are not smaller copies of a domain."""
-        if problem.lifted.penalty:
+        """Refuse a penalty and domains of others: their faces need not be smaller copies of a domain."""
+        if not isinstance(problem.domain, Spectrahedron | TraceBall | NuclearBall):
             raise ValueError(
                 "InFace needs a spectrahedron or a ball; for a penalised problem use 'hybrid' or 'pairwise'."
             )
@@ -168,7 +168,7 @@ def _taller(M: Array, more: Array) -> Array:
     return np.pad(M, ((0, more.shape[1]), (0, 0)))
 
 
-def _copy(domain: Domain, shape: tuple[int, ...]) -> Domain:
+def _copy(domain: Domain, shape: tuple[int, ...]) -> Projecting:
     """The same set among smaller matrices."""
     if isinstance(domain, NuclearBall):
         return replace(domain, shape=(shape[0], shape[1]))

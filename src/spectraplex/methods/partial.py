@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..domains.protocol import Domain
+from ..domains.protocol import Domain, Projecting
 from ..eigen.leading import leading
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..matrices.lifted import Lifted
@@ -20,7 +20,13 @@ _FIRST = 12
 
 
 def project_leading(
-    domain: Domain, operator: Operator, start: Array, step: float, most: int, accuracy: float, rng: np.random.Generator
+    domain: Projecting,
+    operator: Operator,
+    start: Array,
+    step: float,
+    most: int,
+    accuracy: float,
+    rng: np.random.Generator,
 ) -> tuple[Factors | None, float]:
     """The projection of an operator in the user's space and the products it took; None if it has rank above ``most``.
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ..domains.protocol import Domain
+from ..domains.protocol import Projecting
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import LowRank, Operator, Sum
@@ -63,6 +63,14 @@ class ProjectedGradient:
     Memory: ClassVar[type] = PGMemory
     dense: ClassVar[bool] = True  # whole decompositions: BLAS may use all cores
     zigzags: ClassVar[bool] = False
+
+    def require(self, problem: Problem) -> None:
+        """Refuse a domain that does not say what a projection is."""
+        if not isinstance(problem.domain, Projecting):
+            raise ValueError(
+                "ProjectedGradient needs a domain with shrink and prox, which "
+                f"{type(problem.domain).__name__} has not; use 'cg', 'pairwise' or 'ror-adaptive'."
+            )
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
         known = _smoothness(problem)
@@ -118,7 +126,9 @@ class ProjectedGradient:
                     raise NotFinite(f"the objective is {value}")
             G = objective.gradient(slope)
             accuracy = 1e-9 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
-            factors, cost = self._project(objective, domain, [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng)
+            factors, cost = self._project(
+                objective, cast(Projecting, domain), [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng
+            )
             products += cost
             try:
                 new = problem.point(domain.raised(factors))
@@ -154,7 +164,7 @@ class ProjectedGradient:
     def _project(
         self,
         objective: Any,
-        domain: Domain,
+        domain: Projecting,
         terms: list[tuple[float, Operator]],
         here: tuple[Array, Array, Array],
         step: float,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...eigen.leading import leading
+from ...hooks import Solver
 from ...matrices.factors import Rectangular
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
@@ -17,7 +18,6 @@ from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
 from ...solve import Observer, solve
 from ...stop import Status, Stop
-from ..hooks import Solver
 from ..input.observations import Observations
 from .recipe import Recipe, Solution, plainly, solved
 

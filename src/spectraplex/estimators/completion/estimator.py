@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import whole
+from ...hooks import Hooks
 from ...matrices.factors import Rectangular
-from ...places.numpy import Array
+from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...problem import Problem
 from ...stop import Status
 from ..callbacks import CallbackSupport, Told, with_callbacks
-from ..hooks import Hooks
 from ..input.labels import Labels
 from ..input.observations import (
     OWNER,
@@ -271,7 +271,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.profiles_, self.shape_ = found.profiles, self.observations_.shape
         self.row_intercepts_, self.column_intercepts_ = found.rows, found.cols
         self.multiplier_, self.certificate_, self.history_ = found.multiplier, found.certificate, found.trace
-        self.n_iter_, self.rank_, self.status_ = max(1, found.steps), int(self.s_.size), found.status.name
+        self.n_iter_, self.status_ = max(1, found.steps), found.status.name
+        self.rank_ = int(np.count_nonzero(self.s_ > EPS * self.radius_))  # what is less is rounding
         self.row_mean_count_ = mean_count(self.observations_.counts()[0])
         self.n_features_in_ = 2
         if names is not None:

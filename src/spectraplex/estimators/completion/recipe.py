@@ -12,6 +12,7 @@ from ...certificates import judge
 from ...certificates.certificate import Certificate
 from ...certificates.judged import look
 from ...domains.sets import NuclearBall
+from ...hooks import Solver
 from ...losses import Huber, Logistic, Loss, Squared
 from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
@@ -23,7 +24,6 @@ from ...result import Result
 from ...solve import Observer, solve
 from ...stop import Status, Stop
 from ...trace import Trace
-from ..hooks import Solver
 from ..input.observations import Observations
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given

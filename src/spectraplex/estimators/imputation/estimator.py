@@ -11,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from ...hooks import Hooks
 from ...paths.point import rank_of
 from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status
 from ..callbacks import CallbackSupport, Heard, with_callbacks
-from ..hooks import Hooks
 from .asked import bounds, check, is_nan
 from .table import Model, Settings, Watch, fit
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..result import Result
-from ..solve import Observer, solve
-from ..stop import Stop
+from .result import Result
+from .solve import Observer, solve
+from .stop import Stop
 
 Solver = Callable[..., Result]  # like ``solve``; another one may keep what was solved, or show it
 
