@@ -60,7 +60,7 @@ def plain(objective: Any, value: float, slope: Any, size: float, terms: int) -> 
     return (
         of_sum(slope.size) * abs(value)
         + moved(objective, slope, of_image(objective, size, terms))
-        + (slope.size * VANISHING)
+        + slope.size * VANISHING * max(1.0, getattr(objective, "bend", None) or 1.0)  # weights multiply what vanished
     )
 
 

@@ -133,8 +133,8 @@ def turned(
     """
     if plain:
         new = factor * (product - lean * ahead)
-        t[:] = new - g
-        g[:] = new
+        t[:] = np.clip(new - g, -_LARGEST, _LARGEST)
+        g[:] = np.clip(new, -_LARGEST, _LARGEST)
         step, change = d.astype(np.float64), t.astype(np.float64)
         own = [step @ g, step @ change, change @ (scaling * change), change @ change]
         return np.concatenate([S[at] @ g.astype(np.float64), own])

@@ -214,7 +214,7 @@ class Intercepts:
                 if quadratic or reached <= value - 1e-4 * step * fall:
                     break
                 step *= 0.5
-            done = quadratic or not reached < value  # or at rounding level
+            done = quadratic or not reached < value - EPS * abs(value)  # or at rounding level
             (b, c), value = ahead, reached
             if done:
                 break
@@ -299,7 +299,10 @@ class _Bends:
             if float(r @ r) <= 2.0 * self.kappa * share * abs(least) or ry == 0.0:
                 break
             Sd = C * d - self._down(self._across(d) / R)
-            size = ry / float(d @ Sd)
+            bend = float(d @ Sd)
+            if not bend > 0.0:  # what is left is below what can be multiplied
+                break
+            size = ry / bend
             least -= 0.5 * size * ry
             x = x + size * d
             r = r - size * Sd

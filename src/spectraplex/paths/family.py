@@ -9,6 +9,7 @@ p*(λ) ≥ max −ℓ*(c·y) over cσ̄ ≤ λ.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ from ..certificates.evidence import evidence_of
 from ..certificates.lower import LowerBound, claim, lower_bound
 from ..domains.penalties import NuclearPenalty, TracePenalty
 from ..domains.sets import NuclearBall, TraceBall
+from ..losses.curves import NotFinite
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..objectives.distance import Factored
 from ..penalized import Penalized, infimum, norm_bound, zero_image
@@ -82,6 +84,17 @@ class Family:
     def zero(self) -> float:
         """ℓ(0)."""
         return float(self.objective.evaluate(zero_image(self.objective))[0])
+
+    def rounding(self, size: float) -> float:
+        """What rounding is in the units of f: a share 1e-14 of its value at a rank-one of this radius; zero for a λ."""
+        if self.penalized:
+            return 0.0
+        U, V = (np.full((n, 1), n**-0.5, self.objective.dtype) for n in self.objective.shape)
+        try:
+            value = float(self.objective.evaluate(self.objective.measure(U, np.array([size]), V))[0])
+        except NotFinite:
+            return 0.0
+        return 1e-14 * abs(value) if math.isfinite(value) else 0.0
 
     def scaled(self, X: Factors, factor: float) -> Factors:
         if isinstance(X, Symmetric):

@@ -82,6 +82,6 @@ def path(
     gap = number("path", "gap", gap, positive=True)
     if gap >= 1:
         raise ValueError(f"path: gap is a share of the value, less than one, got {gap!r}.")
-    promise = Promise(gap, max(_SMALL * abs(family.zero), 1e-300))
+    promise = Promise(gap, max(_SMALL * abs(family.zero), family.rounding(float(sizes.max())), 1e-300))
     finer = replace(stop or Stop(), relative_gap=_FINER * gap, gap=_FINER * gap * promise.floor, value=None)
     return Walk(family, finer, method, seed, observers, failure).keep(promise, float(sizes[0]), float(sizes[-1]))

@@ -212,7 +212,9 @@ class Walk:
             curve = self.family.objective.along(before.image, before.image)
             return self.family.scaled(before.X, 1.0 + (float(curve.minimize(ahead)) if ahead > 0 else ahead)), None
         least = self.family.least
-        return before.X, None if least is None else rounded_up((before.loss + size * before.norm - least) / size)
+        if least is None:
+            return before.X, None
+        return before.X, rounded_up(max((before.loss + size * before.norm - least) / size, before.norm))
 
     def path(self, promise: Promise | None) -> Path:
         points = sorted(self.points, key=lambda point: point.size, reverse=self.family.penalized)
