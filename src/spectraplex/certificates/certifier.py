@@ -125,7 +125,7 @@ class Certifier:
         if before is None:
             return 0.0
         gap = judged.value - before.value
-        limit = max((1 + _NEARLY) * gap, wanted)
+        limit = wanted if gap <= wanted else (1 + _NEARLY) * gap
         if nearby(self.problem, before, judged.candidate, judged.value) is not None:
             shown = self._shown(judged, wanted)
             if shown is not None and judged.value - shown[0].value <= limit:
