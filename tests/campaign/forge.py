@@ -70,7 +70,7 @@ def forgeries(report: Any, case: Any, result: sx.Result) -> None:
         changed = {
             "spectraplex certificate": [document["spectraplex certificate"] + 1, "1", None],
             "version": ["999.0", None],
-            "gap": [(certificate.gap + 1.0 + abs(certificate.value)).hex(), None],
+            "gap": [(2.0 * certificate.gap + 1.0 + abs(certificate.value)).hex(), None],
         }
         for other in changed.get(name, [None, [], "x"]):
             text = json.dumps(document | {name: other})
