@@ -101,7 +101,7 @@ def test_exact_optima_agree_with_a_general_solver(kind, delta):
         exact = Separable.of(kind, b.tolist(), w.tolist(), None if delta is None else [delta] * 4).optimum(size)
         over = (
             0.0 if "penalty" in kind else max(float(found.x.sum()) - size, 0.0)
-        )  # the solver's point is outside by it
+        )  # so far outside is its point
         assert float(exact) <= found.fun + 1e-12 + over * float(np.max(w * (np.abs(b) + size)))
         assert float(exact) == pytest.approx(found.fun, abs=1e-6)
 
