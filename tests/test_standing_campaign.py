@@ -99,9 +99,7 @@ def test_exact_optima_agree_with_a_general_solver(kind, delta):
         asked = dict(bounds=[(0, None)] * start.size, method="SLSQP", options={"ftol": 1e-14, "maxiter": 1000})
         found = scipy.optimize.minimize(f, start, constraints=[] if "penalty" in kind else [limit], **asked)
         exact = Separable.of(kind, b.tolist(), w.tolist(), None if delta is None else [delta] * 4).optimum(size)
-        over = (
-            0.0 if "penalty" in kind else max(float(found.x.sum()) - size, 0.0)
-        )  # so far outside is its point
+        over = 0.0 if "penalty" in kind else max(float(found.x.sum()) - size, 0.0)  # so far outside is its point
         assert float(exact) <= found.fun + 1e-12 + over * float(np.max(w * (np.abs(b) + size)))
         assert float(exact) == pytest.approx(found.fun, abs=1e-6)
 
