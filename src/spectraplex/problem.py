@@ -13,7 +13,7 @@ from .fingerprint import of_problem
 from .losses.curves import Curve, NotFinite
 from .matrices.atoms import Atoms
 from .matrices.lifted import Lifted
-from .places.numpy import Array
+from .places.protocol import Block, Place
 
 _ONE = np.ones(1)
 _ONE.flags.writeable = False
@@ -102,6 +102,11 @@ class Problem:
     def dtype(self) -> str:
         return str(self.objective.dtype)
 
+    @property
+    def place(self) -> Place:
+        """Where everything tall lives."""
+        return self.lifted.place
+
     def point(self, atoms: Atoms, image: Any = None, fresh: bool = False) -> Point:
         """Evaluate at X = Σ aᵢxᵢxᵢᴴ, measuring the image unless it was carried along."""
         if image is None:
@@ -116,9 +121,9 @@ class Problem:
         """−∇f(X) upstairs, as an operator; its leading eigenvector is where every method looks."""
         return cast(Lifted, self.lifted.gradient(point.slope, sign=-1.0))  # a penalty's is Shifted, used the same way
 
-    def image_of(self, v: Array) -> Any:
+    def image_of(self, v: Block) -> Any:
         """The image of the rank-one vvᴴ."""
-        column = v[:, None]
+        column = self.place.from_host(v) if isinstance(v, np.ndarray) else v
         return self.lifted.measure(column, _ONE, column)
 
     def curve(self, point: Point, dz: Any) -> Curve:

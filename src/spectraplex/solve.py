@@ -210,8 +210,10 @@ class Run:
             if np.dtype(factors.dtype).kind == "c" and problem.dtype == "float64":
                 raise TypeError("solve: start is complex, but the objective is real.")
             atoms = problem.domain.raised(factors)
-            if atoms.buffer.array.dtype != np.dtype(problem.dtype):
-                atoms = type(atoms).of(atoms.vectors.astype(problem.dtype), atoms.weights)
+            place = atoms.place
+            if place.kind(atoms.buffer.block) != np.dtype(problem.dtype):
+                atoms = type(atoms).of(place.cast(atoms.vectors, problem.dtype), atoms.weights, place)
+        atoms = atoms.at(problem.place)
         self.point = self.best = problem.point(atoms, fresh=start is None and problem.domain.jumps)
         self.begun = self.point.value if earlier is None else self.begun
         self.stop = self.stop.begun(self.begun)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +18,11 @@ from .certificates.dual import Candidate
 from .domains.charged import Charged
 from .fingerprint import data_fingerprint, identity
 from .losses.curves import NotFinite
-from .matrices.atoms import Atoms, Buffer
+from .matrices.atoms import Atoms
 from .objectives.distance import Factored
+from .places.here import HERE
 from .places.numpy import EPS
+from .places.protocol import Place
 from .problem import Point
 from .result import Result
 from .trace import Trace
@@ -47,7 +49,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
     }
     state |= flatten_atoms(point.atoms) | flatten("image", point.image)
     if run.memory is not None:
-        state |= flatten("memory", run.memory)
+        state |= flatten("memory", run.memory, run.problem.place)
     if run.best is not None and run.best is not point:
         state |= flatten_atoms(run.best.atoms, "best.") | {"best.value": run.best.value}
     return state
@@ -70,17 +72,17 @@ def resume(run: Run, earlier: Result) -> bool:
     if state["method"] != identity(run.method) or state.get("size") != problem.domain.size:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
     dimension = problem.domain.dimension
-    atoms = restore_atoms(state, dimension)
+    atoms = restore_atoms(state, dimension, place=problem.place)
     run.point = run.best = problem.point(atoms, _image(run, atoms, restore_image(state)))
     if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
-        best = problem.point(restore_atoms(state, dimension, "best."))
+        best = problem.point(restore_atoms(state, dimension, "best.", problem.place))
         if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
             best = replace(best, value=float(state["best.value"]))
         run.best = best
     if problem.lifted.penalty:  # what is charged upstairs may fall where that of X does not
         run.earlier = run.best, run.look_at(run.best)
     run.certifier.restore(state, Candidate.of(run.point))
-    run.memory = restore("memory", state, run.method.Memory)
+    run.memory = restore("memory", state, run.method.Memory, problem.place)
     run.idle = int(state["idle"])
     return True
 
@@ -125,12 +127,12 @@ def undamaged(start: Any) -> Iterator[None]:
 
 def flatten_atoms(atoms: Atoms, prefix: str = "") -> dict[str, Any]:
     """Columns as they lie in the buffer: products then round the same way when the run goes on."""
-    buffer = atoms.buffer
-    columns = np.ascontiguousarray(buffer.array[:, : buffer.used])
+    place, buffer = atoms.place, atoms.buffer
+    columns = np.ascontiguousarray(place.to_host(place.columns(buffer.block, slice(0, buffer.used))))
     return {f"{prefix}columns": columns, f"{prefix}index": atoms.index, f"{prefix}weights": atoms.weights}
 
 
-def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "") -> Atoms:
+def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "", place: Place = HERE) -> Atoms:
     """Atoms as they were; what cannot be atoms of this dimension is refused."""
     columns, index, weights = (np.asarray(state[f"{prefix}{name}"]) for name in ("columns", "index", "weights"))
     fits = columns.ndim == 2 and columns.shape[0] == dimension and columns.dtype.kind in "fc"
@@ -142,22 +144,30 @@ def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "") -> At
     if np.abs(sizes - 1.0).max() > 1e-6 or abs(weights.sum() - 1.0) > 1e-6:
         raise ValueError("solve: start is a damaged result, its atoms are not unit; pass its factors (start=result.X).")
     if np.abs(sizes - 1.0).max() > close or abs(weights.sum() - 1.0) > close:  # damaged, but hardly: made unit again
-        return Atoms.of(columns[:, index], weights)
-    return Atoms(Buffer(columns), index, weights)
+        return Atoms.of(columns[:, index], weights, place)
+    return Atoms(place.buffer(place.from_host(columns)), index, weights)
 
 
-def flatten(prefix: str, value: Any) -> dict[str, Any]:
-    """An array, number or string as it is; a dataclass of those (or of such dataclasses) field by field."""
-    if not hasattr(value, "__dataclass_fields__"):
+def flatten(prefix: str, value: Any, place: Place = HERE) -> dict[str, Any]:
+    """An array, number or string as it is; a dataclass of those (or of such dataclasses) field by field.
+
+    Blocks of another place come as arrays of this machine, and their names end in a star.
+    """
+    if place is not HERE and place.holds(value):
+        return {f"{prefix}*": place.to_host(value)}
+    if not is_dataclass(value):
         return {prefix: value}
-    parts = (flatten(f"{prefix}.{each.name}", getattr(value, each.name)) for each in fields(value))
+    parts = (flatten(f"{prefix}.{each.name}", getattr(value, each.name), place) for each in fields(value))
     return {name: part for flat in parts for name, part in flat.items()}
 
 
-def restore(prefix: str, state: dict[str, Any], kind: type | None) -> Any:
+def restore(prefix: str, state: dict[str, Any], kind: type | None, place: Place = HERE) -> Any:
+    if f"{prefix}*" in state:
+        return place.from_host(state[f"{prefix}*"])
     if kind is None:
         return state[prefix]
-    return kind(**{each.name: state[f"{prefix}.{each.name}"] for each in fields(kind)})
+    names = [each.name for each in fields(kind)]
+    return kind(**{name: restore(f"{prefix}.{name}", state, None, place) for name in names})
 
 
 def restore_image(state: dict[str, Any], prefix: str = "image") -> Any:

@@ -21,6 +21,7 @@ from ..matrices.factors import Factors
 from ..matrices.lifted import Lifted, Shifted
 from ..matrices.operators import Padded
 from ..places.numpy import Array
+from ..places.protocol import Block, Place
 from .lift import LiftedObjective
 
 
@@ -85,10 +86,14 @@ class PenalizedObjective:
     def allowance(self) -> float:
         return self.lam * self.bound
 
-    def measure(self, U: Array, s: Array, V: Array) -> Charged:
-        n = self.dimension - 1
-        slack = float(np.sum(s * U[n] * V[n].conj()).real)
-        return Charged(self.ball.measure(U[:n] if self.bipartite else U, s, V[:n] if self.bipartite else V), slack)
+    @property
+    def place(self) -> Place:
+        return self.ball.place
+
+    def measure(self, U: Block, s: Array, V: Block) -> Charged:
+        last, place = self.dimension - 1, self.place
+        slack = float(np.sum(s * place.row(U, last) * place.row(V, last).conj()).real)
+        return Charged(self.ball.measure(U, s, V), slack)
 
     def combine(self, a: float, z: Charged, b: float, w: Charged) -> Charged:
         return Charged(self.ball.combine(a, z.inside, b, w.inside), a * z.slack + b * w.slack)
@@ -108,9 +113,9 @@ class PenalizedObjective:
         inside = self.ball.gradient(slope, sign)
         if self.bipartite:
             right = slice(self.ball.right.start, self.dimension)
-            inside = Lifted(Padded(inside.inside), self.ball.left, right, self.dimension, inside.scale)
-        slack = np.zeros((self.dimension, 1), self.dtype)
-        slack[-1] = 1.0
+            padded = Padded(inside.inside, self.place)
+            inside = Lifted(padded, self.ball.left, right, self.dimension, inside.scale, self.place)
+        slack = self.place.axis(self.dimension, self.dimension - 1, self.dtype)
         return Shifted(inside, slack, np.array([-sign * self.allowance]))
 
     # ---------------------------------------------------------------------------------------- for certificates

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..matrices.factors import Factors, Symmetric
+from ..places.here import HERE
 from ..places.numpy import Array
+from ..places.protocol import Block
 from .protocol import Domain
 
 
-def unit_factors(domain: Domain, factors: Rectangular) -> tuple[Array, Array, Array]:
+def unit_factors(domain: Domain, factors: Factors) -> tuple[Block, Array, Block]:
     """Unit columns and s ≥ 0, whatever scaling and signs the factors came with."""
-    U, s, V = (np.asarray(part) for part in factors.triple())
-    _real_weights(s)
+    place, (U, s, V) = factors.place, factors.triple()
+    if place is HERE:
+        U, s, V = (np.asarray(part) for part in (U, s, V))
+        _real_weights(s)
+        _matching(domain, U, s, V)
+    if not (np.isfinite(s).all() and place.finite(U) and place.finite(V)):
+        raise ValueError("start factors contain NaN or infinity.")
+    weights = np.abs(s) * place.norms(U) * place.norms(V)
+    kept = weights > 0
+    if not kept.all():
+        U, V = place.columns(U, kept), place.columns(V, kept)
+    U, V = place.unit(U), place.unit(V)
+    return U, weights[kept], place.scale(V, np.sign(s[kept])) if (s[kept] < 0).any() else V
+
+
+def _matching(domain: Domain, U: Array, s: Array, V: Array) -> None:
     if (
         U.ndim != 2
         or V.ndim != 2
@@ -24,12 +40,6 @@ def unit_factors(domain: Domain, factors: Rectangular) -> tuple[Array, Array, Ar
             f"start factors have shapes {U.shape}, {s.shape}, {V.shape}; a {domain.shape} matrix of k atoms needs "
             f"({domain.shape[0]}, k), (k,), ({domain.shape[1]}, k)."
         )
-    if not all(np.isfinite(part).all() for part in (U, s, V)):
-        raise ValueError("start factors contain NaN or infinity.")
-    u, v = np.linalg.norm(U, axis=0), np.linalg.norm(V, axis=0)
-    weights = np.abs(s) * u * v
-    kept = weights > 0
-    return U[:, kept] / u[kept], weights[kept], V[:, kept] * np.sign(s[kept]) / v[kept]
 
 
 def _real_weights(weights: Array) -> None:
@@ -39,22 +49,25 @@ def _real_weights(weights: Array) -> None:
         )
 
 
-def nonnegative(domain: Domain, factors: Factors) -> tuple[Array, Array]:
+def nonnegative(domain: Domain, factors: Factors) -> tuple[Block, Array]:
     if not isinstance(factors, Symmetric):
         raise ValueError(
             f"start must be V diag(weights) Vᴴ on a {type(domain).__name__}: pass (vectors, weights), not (U, s, V)."
         )
-    vectors, weights = np.asarray(factors.vectors), np.asarray(factors.weights)
+    place, vectors, weights = factors.place, factors.vectors, np.asarray(factors.weights)
     _real_weights(weights)
     weights = weights.astype(float)
-    if vectors.ndim != 2 or vectors.shape[0] != domain.shape[0] or weights.shape != (vectors.shape[1],):
-        raise ValueError(
-            f"start factors have shapes {vectors.shape} and {weights.shape}; need ({domain.shape[0]}, k) and (k,)."
-        )
-    if not (np.isfinite(vectors).all() and np.isfinite(weights).all()):
+    if place is HERE:
+        vectors = np.asarray(vectors)
+        if vectors.ndim != 2 or vectors.shape[0] != domain.shape[0] or weights.shape != (vectors.shape[1],):
+            raise ValueError(
+                f"start factors have shapes {vectors.shape} and {weights.shape}; need ({domain.shape[0]}, k) and (k,)."
+            )
+    if not (place.finite(vectors) and np.isfinite(weights).all()):
         raise ValueError("start factors contain NaN or infinity.")
     if weights.size and weights.min() < 0:
         raise ValueError(f"start has a negative weight {weights.min():.6g}; a positive semidefinite X has none.")
-    norms = np.linalg.norm(vectors, axis=0)
+    norms = place.norms(vectors)
     kept = (norms > 0) & (weights > 0)
-    return vectors[:, kept] / norms[kept], weights[kept] * norms[kept] ** 2
+    vectors = vectors if kept.all() else place.columns(vectors, kept)
+    return place.unit(vectors), weights[kept] * norms[kept] ** 2

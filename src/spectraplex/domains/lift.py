@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 from ..matrices.factors import Factors
 from ..matrices.given import as_operator
 from ..matrices.lifted import Lifted
+from ..places.here import HERE
 from ..places.numpy import Array
+from ..places.protocol import Block, Place
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,11 @@ class LiftedObjective:
     scale: float
     free: bool  # some directions upstairs change nothing downstairs, so strong convexity is lost
 
+    @cached_property
+    def place(self) -> Place:
+        """Where the objective computes."""
+        return cast(Place, getattr(self.objective, "place", HERE))
+
     @property
     def dtype(self) -> str:
         return cast(str, self.objective.dtype)
@@ -34,9 +42,10 @@ class LiftedObjective:
     def block(self) -> LiftedObjective:
         return self
 
-    def measure(self, U: Array, s: Array, V: Array) -> Any:
-        left = U[self.left]
-        right = left if V is U and self.left == self.right else V[self.right]  # one array: some measure it once
+    def measure(self, U: Block, s: Array, V: Block) -> Any:
+        left = self.place.rows(U, self.left)
+        one = V is U and self.left == self.right  # one array: some measure it once
+        right = left if one else self.place.rows(V, self.right)
         return self.objective.measure(left, self.scale * s, right)
 
     def combine(self, a: float, z: Any, b: float, w: Any) -> Any:
@@ -53,7 +62,7 @@ class LiftedObjective:
 
     def gradient(self, slope: Any, sign: float = 1.0) -> Lifted:
         inside = as_operator(self.objective.gradient(slope))
-        return Lifted(inside, self.left, self.right, self.dimension, sign * self.scale)
+        return Lifted(inside, self.left, self.right, self.dimension, sign * self.scale, self.place)
 
     # What certificates ask for. Here all of it is plain; a penalty (penalties.py) charges something beside the loss.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger
 from .charged import PenalizedObjective
 from .given import unit_factors
@@ -47,32 +48,33 @@ class NuclearPenalty:
 
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
         """The slack coordinate: Z = 0."""
-        slack = np.zeros(self.dimension, dtype)
-        slack[-1] = 1.0
-        return Atoms.of(slack)
+        return Atoms.of(HERE.axis(self.dimension, self.dimension - 1, dtype))
 
     def lower(self, atoms: Atoms) -> Rectangular:
         """The singular value decomposition: Σs is then the nuclear norm, the least that can be charged."""
-        m, vectors = self.shape[0], atoms.vectors
-        U, s, V = Rectangular(vectors[:m], 2 * self.radius * atoms.weights, vectors[m:-1]).svd()
+        (m, n), vectors, place = self.shape, atoms.vectors, atoms.place
+        left, right = place.rows(vectors, slice(0, m)), place.rows(vectors, slice(m, m + n))
+        U, s, V = Rectangular(left, 2 * self.radius * atoms.weights, right, place).svd()
         kept = s > 4 * EPS * self.radius  # what is left of zero after rounding is zero
-        return Rectangular(U[:, kept], s[kept], V[:, kept])
+        return Rectangular(place.columns(U, kept), s[kept], place.columns(V, kept), place)
 
     def raised(self, factors: Factors) -> Atoms:
         """As on the ball, but what is left goes to the slack coordinate."""
-        U, s, V = unit_factors(self, Rectangular(*factors.triple()))
+        place = factors.place
+        U, s, V = unit_factors(self, factors)
         if s.size:
-            U, s, V = Rectangular(U, s, V).svd()
+            U, s, V = Rectangular(U, s, V, place).svd()
         total = float(s.sum())
         if total > self.radius * (1 + 1e-6):
             raise ValueError(
                 f"start has nuclear norm {total:.6g}, but no solution has more than {self.radius:.6g}: scale it down, "
                 "or pass a larger bound= to Penalized."
             )
-        columns = np.zeros((self.dimension, s.size + 1), np.result_type(U, V))
-        columns[: self.shape[0], :-1], columns[self.shape[0] : -1, :-1], columns[-1, -1] = U, V, 1.0
-        rest = max(0.0, self.radius - total)
-        return Atoms.of(columns, np.append(s, rest)) if rest > 0 else Atoms.of(columns[:, :-1], s)
+        columns, rest = place.padded(place.stack(U, V), 1), max(0.0, self.radius - total)
+        if rest == 0.0:
+            return Atoms.of(columns, s, place)
+        slack = place.axis(self.dimension, self.dimension - 1, place.kind(columns).name)
+        return Atoms.of(place.join(columns, slack), np.append(s, rest), place)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:
         """Singular values less λ·step, cut off at zero."""
@@ -125,7 +127,7 @@ class TracePenalty:
     def lower(self, atoms: Atoms) -> Symmetric:
         found = self._ball.lower(atoms)
         kept = found.weights > 4 * EPS * self.trace
-        return Symmetric(found.vectors[:, kept], found.weights[kept])
+        return Symmetric(found.place.columns(found.vectors, kept), found.weights[kept], found.place)
 
     def raised(self, factors: Factors) -> Atoms:
         return self._ball.raised(factors)

@@ -23,6 +23,7 @@ import numpy as np
 from ..checks import not_tiny, number, whole
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..places.here import HERE
 from ..places.numpy import Array, dagger, random_unit
 from .given import nonnegative, unit_factors
 from .lift import LiftedObjective
@@ -71,7 +72,7 @@ class Spectrahedron:
         return Atoms.of(random_unit(self.d, dtype, rng))
 
     def lower(self, atoms: Atoms) -> Symmetric:
-        return Symmetric(atoms.vectors, self.trace * atoms.weights)
+        return Symmetric(atoms.vectors, self.trace * atoms.weights, atoms.place)
 
     def raised(self, factors: Factors) -> Atoms:
         """Atoms of a given X; a trace off by more than 10⁻⁶ is refused, less is mended."""
@@ -80,7 +81,7 @@ class Spectrahedron:
             raise ValueError(
                 f"start has trace {weights.sum():.6g}, but the domain asks for {self.trace:.6g}: scale the weights."
             )
-        return Atoms.of(vectors, weights)
+        return Atoms.of(vectors, weights, factors.place)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:
         """What a Euclidean projection does to eigenvalues: on the simplex of size ``trace``."""
@@ -130,28 +131,28 @@ class TraceBall:
 
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
         """The slack coordinate: X = 0."""
-        slack = np.zeros(self.d + 1, dtype)
-        slack[self.d] = 1.0
-        return Atoms.of(slack)
+        return Atoms.of(HERE.axis(self.d + 1, self.d, dtype))
 
     def lower(self, atoms: Atoms) -> Symmetric:
-        vectors = atoms.vectors[: self.d]
-        norms = np.linalg.norm(vectors, axis=0)
+        place = atoms.place
+        vectors = place.rows(atoms.vectors, slice(0, self.d))
+        norms = place.norms(vectors)
         kept = norms > 0
-        return Symmetric(vectors[:, kept] / norms[kept], self.trace * atoms.weights[kept] * norms[kept] ** 2)
+        weights = self.trace * atoms.weights[kept] * norms[kept] ** 2
+        return Symmetric(place.unit(place.columns(vectors, kept)), weights, place)
 
     def raised(self, factors: Factors) -> Atoms:
         vectors, weights = nonnegative(self, factors)
         total = weights.sum()
         if total > self.trace * (1 + 1e-6):
             raise ValueError(f"start has trace {total:.6g}, more than the domain's {self.trace:.6g}: scale it down.")
-        slack = np.zeros((self.d + 1, 1), vectors.dtype)
-        slack[self.d] = 1.0
-        padded = np.concatenate([vectors, np.zeros((1, vectors.shape[1]), vectors.dtype)], axis=0)
+        place = factors.place
+        padded = place.padded(vectors, 1)
         rest = max(0.0, self.trace - total)
         if rest <= 1e-15 * self.trace:
-            return Atoms.of(padded, weights)
-        return Atoms.of(np.concatenate([padded, slack], axis=1), np.append(weights, rest))
+            return Atoms.of(padded, weights, place)
+        slack = place.axis(self.d + 1, self.d, place.kind(vectors).name)
+        return Atoms.of(place.join(padded, slack), np.append(weights, rest), place)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:
         """Negative eigenvalues are cut off, then the simplex if the trace is still too large."""
@@ -208,33 +209,33 @@ class NuclearBall:
 
     def lower(self, atoms: Atoms) -> Rectangular:
         """2·radius·aᵢ·pᵢqᵢᴴ with the halves made unit; ‖pᵢ‖ ≠ ‖qᵢ‖ in general, and 2‖pᵢ‖‖qᵢ‖ ≤ 1."""
-        m = self.shape[0]
-        vectors = atoms.vectors
-        P, Q = vectors[:m], vectors[m:]
-        p, q = np.linalg.norm(P, axis=0), np.linalg.norm(Q, axis=0)
+        place, (m, n), vectors = atoms.place, self.shape, atoms.vectors
+        P, Q = place.rows(vectors, slice(0, m)), place.rows(vectors, slice(m, m + n))
+        p, q = place.norms(P), place.norms(Q)
         kept = (p > 0) & (q > 0)
         weights = 2 * self.radius * atoms.weights * p * q
-        return Rectangular(P[:, kept] / p[kept], weights[kept], Q[:, kept] / q[kept])
+        if not kept.all():
+            P, Q = place.columns(P, kept), place.columns(Q, kept)
+        return Rectangular(place.unit(P), weights[kept], place.unit(Q), place)
 
     def raised(self, factors: Factors) -> Atoms:
         """sᵢuᵢvᵢᴴ becomes the atom (a·uᵢ; b·vᵢ) of weight sᵢ/Σs, a² + b² = 1 and 2ab = Σs/radius.
 
         On the sphere a = b = 1/√2; inside, the unequal halves take up what is left of the radius.
         """
-        if not isinstance(factors, Rectangular):
-            factors = Rectangular(*factors.triple())
+        place = factors.place
         U, s, V = unit_factors(self, factors)
         if s.sum() > self.radius * (1 + 1e-12):
-            U, s, V = Rectangular(U, s, V).svd()
+            U, s, V = Rectangular(U, s, V, place).svd()
         if s.sum() > self.radius * (1 + 1e-6):
             raise ValueError(
                 f"start has nuclear norm {s.sum():.6g}, more than the domain's radius {self.radius:.6g}: scale it down."
             )
         if s.size == 0:
-            return Atoms.of(np.eye(self.dimension, 1, dtype=U.dtype))
+            return Atoms.of(place.axis(self.dimension, 0, place.kind(U).name), None, place)
         share = min(1.0, s.sum() / self.radius)
         a = math.sqrt(0.5 + 0.5 * math.sqrt(1.0 - share**2))
-        return Atoms.of(np.concatenate([a * U, 0.5 * share / a * V], axis=0), s)
+        return Atoms.of(place.stack(place.scale(U, a), place.scale(V, 0.5 * share / a)), s, place)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:
         """What a Euclidean projection does to singular values: on the ℓ₁ ball of size ``radius``."""

@@ -22,7 +22,8 @@ import numpy as np
 from ..checks import chance
 from ..matrices.given import as_hermitian
 from ..matrices.lifted import Hermitian
-from ..places.numpy import EPS, Array, dagger, random_unit, size_one
+from ..places.numpy import EPS, Array, dagger, size_one
+from ..places.protocol import Block
 from .lanczos import Chain, Lanczos, root
 
 Accuracy = float | Callable[[float], float]
@@ -143,23 +144,20 @@ def _probable(
     lengths = [len(range(*side.indices(operator.shape[0]))) for side in sides]
     # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step.
     two, side = len(sides) == 2, int(np.argmin(lengths))
-    d, factor = lengths[side], 1.0
+    d, factor, place = lengths[side], 1.0, operator.place
 
-    def once(v: Array) -> Array:
-        return operator.apply(side, v) if two else operator.matmat(v)
-
-    def apply(v: Array) -> Array:
-        image = factor * once(v)
-        return factor * operator.apply(1 - side, image) if two else image
+    def apply(v: Block) -> Block:
+        image = place.scale(operator.apply(side, v), factor)
+        return place.scale(operator.apply(1 - side, image), factor) if two else image
 
     complex_ = np.dtype(operator.dtype).kind == "c"
 
     def log_tau(chance: float, left: int) -> float:
         return 0.5 * math.log(chance / left) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * left))
 
-    w = random_unit(d, operator.dtype, rng)
+    w = place.random(d, 1, operator.dtype, rng)
     # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
-    size = float(np.max(np.abs(once(w[:, None])), initial=0.0))
+    size = place.largest(operator.apply(side, w))
     cost = 0.5 if two else 1.0
     if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
         return Bound(size, "probable", failure, cost, size)
@@ -181,10 +179,10 @@ def _probable(
 
     # Half of the chance of failure is for a space that stays open, half for one that closes.
     starts, chance = math.ceil(math.log(0.5 * failure) / math.log(_CHANCE)), _CHANCE
-    space = Lanczos(apply, d, most - cost)
+    space = Lanczos(apply, d, most - cost, operator.dtype, place)
     chains = [space.chain(w, partial(tight, 0.5 * failure))]
     while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
-        chains.append(space.chain(random_unit(d, operator.dtype, rng), partial(tight, chance)))
+        chains.append(space.chain(place.random(d, 1, operator.dtype, rng), partial(tight, chance)))
     if space.steps == d:
         chance = 1.0  # nothing is left to look for
     if len(chains) == 1 or (len(chains) < starts and space.steps < d):

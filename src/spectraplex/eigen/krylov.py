@@ -1,4 +1,4 @@
-"""The basis that block Lanczos grows (eigen.py asks it for vectors), and Rayleigh-Ritz on it.
+"""The basis that block Lanczos grows (leading.py asks it for vectors), and Rayleigh-Ritz on it.
 
 The basis is kept per *side*: one for an ordinary Hermitian operator, two for the bipartite [[0, G], [Gᴴ, 0]], where
 Lanczos from a one-sided vector is Golub-Kahan bidiagonalisation at half the price. A shift ρxxᴴ costs no product:
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger, norms, orthonormal, random_unit, size_one
+from ..matrices.lifted import Hermitian
+from ..places.numpy import EPS, Array, dagger, orthonormal, size_one
+from ..places.protocol import Block
 
 _NOISE = 0.3  # share of fresh randomness in a warm start: no eigenvector can hide from it
 _TINY = float(np.finfo(np.float64).tiny)
@@ -26,9 +28,9 @@ class Found:
     values: Array
     parts: list[Array]
     errors: Array
-    residual: list[Array]
+    residual: list[Block]
     quiet: bool  # converged so well that it may have been an exact, but lower, eigenvector from the start
-    next_residual: list[Array]
+    next_residual: list[Block]
     next_value: float
     next_norm: float
 
@@ -36,23 +38,21 @@ class Found:
 class Space:
     """The growing orthonormal basis, per side, with its image under the unshifted operator."""
 
-    def __init__(self, operator: Any, dtype: Any, shift: tuple[Array, Array] | None) -> None:
-        self.operator = operator
+    def __init__(self, operator: Hermitian, dtype: Any, shift: tuple[Block, Array] | None) -> None:
+        self.operator, self.place = operator, operator.place
         self.dimension = operator.shape[0]
         self.dtype = dtype
-        sides = getattr(operator, "sides", None)
-        self.sides: tuple[slice, ...] = sides if sides is not None else (slice(0, self.dimension),)
-        self._apply = operator.apply if sides is not None else lambda _side, V: operator.matmat(V)
+        self.sides = operator.sides
         self._unit = 1.0 / len(self.sides)
         self.lengths = [len(range(*side.indices(self.dimension))) for side in self.sides]
         self.shift = shift
         self.products = 0.0
         # A scale for rounding decisions: the largest column norm of any image, or the shift.
         self.norm = 0.0 if shift is None else float(np.max(np.abs(shift[1]), initial=0.0))
-        self._store = [np.empty((n, 0), dtype, order="F") for n in self.lengths]
-        self._images = [np.empty((self.lengths[self.other(s)], 0), dtype, order="F") for s in range(len(sides or [0]))]
+        self._store = [self.place.room(n, dtype) for n in self.lengths]
+        self._images = [self.place.room(self.lengths[self.other(s)], dtype) for s in range(len(self.sides))]
         self._k = [0] * len(self.sides)
-        width = 0 if shift is None else shift[0].shape[1]
+        width = 0 if shift is None else shift[1].size
         self._shifts = [np.empty((0, width), dtype) for _ in self.sides]  # W[s]ᴴX, the shift in the basis
         self._T = np.zeros((16, 16), dtype)  # W[0]ᴴ A W[last]: the whole projected matrix, or its off-diagonal block
 
@@ -67,55 +67,61 @@ class Space:
     def full(self) -> bool:
         return self._k == self.lengths
 
-    def basis(self, side: int) -> Array:
-        return self._store[side][:, : self._k[side]]
+    def basis(self, side: int) -> Block:
+        return self._store[side].first(self._k[side])
 
-    def image(self, side: int) -> Array:
-        return self._images[side][:, : self._k[side]]
+    def image(self, side: int) -> Block:
+        return self._images[side].first(self._k[side])
 
     # -------------------------------------------------------------------------------------------------------- grow
 
-    def seed(self, start: Array | None, count: int, rng: np.random.Generator) -> None:
+    def seed(self, start: Block | None, count: int, rng: np.random.Generator) -> None:
         """Put the shift vectors into the basis, then a start: warm directions with fresh randomness mixed in."""
-        last = len(self.sides) - 1
-        noise = np.stack([random_unit(self.lengths[last], self.dtype.name, rng) for _ in range(count)], axis=1)
-        warm = None if start is None else np.asarray(start).reshape(self.dimension, -1)[self.sides[last]]
-        if warm is not None:
-            lengths = norms(warm)
-            warm = warm[:, lengths > 0] / lengths[lengths > 0]
-        if warm is None or warm.shape[1] == 0:
-            block = noise
-        elif warm.shape[1] >= count:
-            block = warm.astype(self.dtype)
-            block[:, :count] += _NOISE * noise
-        else:
-            block = noise.astype(self.dtype)
-            block[:, : warm.shape[1]] = warm + _NOISE * noise[:, : warm.shape[1]]
+        place, last = self.place, len(self.sides) - 1
+        block = place.random(self.lengths[last], count, self.dtype.name, rng)
+        if start is not None:
+            warm = place.rows(start, self.sides[last])
+            there = place.norms(warm) > 0
+            warm = place.cast(place.unit(warm if there.all() else place.columns(warm, there)), self.dtype)
+            block = self._mixed(warm, block, count)
         if self.shift is not None:
             for side, rows in enumerate(self.sides):
-                self.expand(side, self.shift[0][rows])
+                self.expand(side, place.rows(self.shift[0], rows))
         self.expand(last, block)
 
-    def expand(self, side: int, block: Array) -> Array:
-        """Add what is new in ``block`` to the basis; returns the image of the new columns (empty if none is new)."""
-        W = self.basis(side)
-        new = orthonormal(block[:, : self.lengths[side]].astype(self.dtype, copy=False), W)
-        new = new[:, : self.lengths[side] - W.shape[1]]
-        width, k, other = new.shape[1], self._k[side], self.other(side)
+    def _mixed(self, warm: Block, noise: Block, count: int) -> Block:
+        """Warm directions with a share of noise in the first ``count``; noise alone where there are not so many."""
+        place = self.place
+        k = min(place.width(warm), count)
+        if k == 0:
+            return noise
+        first = place.blend(1.0, place.columns(warm, slice(0, k)), _NOISE, place.columns(noise, slice(0, k)))
+        rest = place.columns(noise, slice(k, count)) if k < count else place.columns(warm, slice(k, None))
+        return first if place.width(rest) == 0 else place.join(first, rest)
+
+    def expand(self, side: int, block: Block) -> Block | None:
+        """Add what is new in ``block`` to the basis; returns the image of the new columns, None if none is new."""
+        place, k, other = self.place, self._k[side], self.other(side)
+        if place.width(block) > self.lengths[side]:
+            block = place.columns(block, slice(0, self.lengths[side]))
+        new = place.orthonormal(place.cast(block, self.dtype), self.basis(side))
+        if place.width(new) > self.lengths[side] - k:
+            new = place.columns(new, slice(0, self.lengths[side] - k))
+        width = place.width(new)
         if width == 0:
-            return np.empty((self.lengths[other], 0), self.dtype)
-        image = self._apply(side, new)
+            return None
+        image = self.operator.apply(side, new)
         self.products += self._unit * width
-        self.norm = max(self.norm, float(np.max(norms(image))))
-        self._reserve(side, k + width)
-        self._store[side][:, k : k + width] = new
-        self._images[side][:, k : k + width] = image
+        self.norm = max(self.norm, float(np.max(place.norms(image))))
+        self._store[side].write(k, new)
+        self._images[side].write(k, image)
+        self._reserve(k + width)
         self._k[side] = k + width
         if self.shift is not None:
-            more = dagger(new) @ self.shift[0][self.sides[side]]
+            more = place.gram(new, place.rows(self.shift[0], self.sides[side]))
             self._shifts[side] = np.concatenate([self._shifts[side], more], axis=0)
-        self._project(side, slice(k, k + width), dagger(self.basis(other)) @ image)
-        return cast(Array, image)
+        self._project(side, slice(k, k + width), place.gram(self.basis(other), image))
+        return image
 
     def _project(self, side: int, new: slice, fresh: Array) -> None:
         """Write what the new basis vectors of a side add to the projected matrix: W[other]ᴴ A (new vectors).
@@ -132,14 +138,8 @@ class Space:
         else:
             self._T[new, :count] = dagger(fresh)
 
-    def _reserve(self, side: int, size: int) -> None:
-        for store in (self._store, self._images):
-            held = store[side]
-            if held.shape[1] < size:
-                grown = np.empty((held.shape[0], max(size, 2 * held.shape[1], 16)), self.dtype, order="F")
-                grown[:, : self._k[side]] = held[:, : self._k[side]]
-                store[side] = grown
-        if max(size, self._T.shape[0]) > self._T.shape[0]:
+    def _reserve(self, size: int) -> None:
+        if size > self._T.shape[0]:
             T = np.zeros((2 * size, 2 * size), self.dtype)
             T[: self._T.shape[0], : self._T.shape[1]] = self._T
             self._T = T
@@ -149,23 +149,22 @@ class Space:
 
         Returns False when there is nowhere left to go.
         """
+        place = self.place
         if settled.all() and found.next_residual:
             residual = found.next_residual
         else:
-            residual = [part[:, ~settled] if not settled.all() else part for part in found.residual]
-        side = 0 if len(residual) == 1 else int(np.argmax([np.max(norms(part)) for part in residual]))
-        block = residual[side]
-        block = block[:, norms(block) > 4 * EPS * max(self.norm, _TINY)]
+            loose = slice(None) if settled.all() else ~settled
+            residual = [place.columns(part, loose) for part in found.residual]
+        sizes = [place.norms(part) for part in residual]
+        side = 0 if len(residual) == 1 else int(np.argmax([np.max(each) for each in sizes]))
+        some = sizes[side] > 4 * EPS * max(self.norm, _TINY)
+        block: Block | None = place.columns(residual[side], slice(None) if some.all() else some) if some.any() else None
         grown = False
         for _ in range(length):
-            if block.shape[1] == 0:
+            block = None if block is None else self.expand(side, block)
+            if block is None:
                 break
-            before = self._k[side]
-            image = self.expand(side, block)
-            if self._k[side] == before:
-                break
-            grown = True
-            side, block = self.other(side), image
+            grown, side = True, self.other(side)
         # Nothing new: an invariant subspace that need not be everything (tied eigenvalues, zero operator).
         return grown or self.look(length, rng)
 
@@ -173,10 +172,10 @@ class Space:
         """Extend the space by a Krylov chain from a random direction; False when it is the whole space already."""
         for side, dimension in enumerate(self.lengths):
             if self._k[side] < dimension:
-                block = random_unit(dimension, self.dtype.name, rng)[:, None]
+                block: Block | None = self.place.random(dimension, 1, self.dtype.name, rng)
                 before = self.size
                 for _ in range(length):
-                    block = self.expand(side, block)
+                    block = None if block is None else self.expand(side, block)
                     side = self.other(side)
                 if self.size > before:
                     return True
@@ -219,14 +218,15 @@ class Space:
         Y, cuts = Y[:, :ahead], np.cumsum([0, *self._k])
         parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1]]) for s in range(len(self.sides))]
         weight = None if self.shift is None else self.shift[1][:, None] * (dagger(self._coordinates) @ Y)
-        residual = []
+        place, residual = self.place, []
         for side, rows in enumerate(self.sides):
             other = self.other(side)
-            part = self.image(other) @ parts[other] - self.basis(side) @ (parts[side] * theta[:ahead])
+            inside = place.times(self.basis(side), parts[side] * theta[:ahead])
+            part = place.blend(1.0, place.times(self.image(other), parts[other]), -1.0, inside)
             if weight is not None and self.shift is not None:
-                part = part + self.shift[0][rows] @ weight
+                part = place.blend(1.0, part, 1.0, place.times(place.rows(self.shift[0], rows), weight))
             residual.append(part)
-        sizes = [norms(part) for part in residual]
+        sizes = [place.norms(part) for part in residual]
         size = sizes[0] if len(sizes) == 1 else np.hypot(*sizes)
         # |λ − θ| ≤ ‖r‖ always, and ≤ ‖r‖²/gap when the rest of the spectrum is a gap away (Parlett, 11.7).
         gaps = theta[:count] - theta[count] if ahead > count else np.zeros(count)
@@ -235,18 +235,17 @@ class Space:
             values=theta[:count],
             parts=[part[:, :count] for part in parts],
             errors=errors,
-            residual=[part[:, :count] for part in residual],
+            residual=[place.columns(part, slice(0, count)) for part in residual],
             quiet=bool(np.all(errors <= 1e-7 * self.norm)),
-            next_residual=[part[:, count:] for part in residual] if ahead > count else [],
+            next_residual=[place.columns(part, slice(count, None)) for part in residual] if ahead > count else [],
             next_value=float(theta[count]) if ahead > count else -np.inf,
             next_norm=float(size[count]) if ahead > count else 0.0,
         )
 
-    def assemble(self, parts: list[Array]) -> Array:
-        out = np.empty((self.dimension, parts[0].shape[1]), self.dtype)
-        for side, rows in enumerate(self.sides):
-            out[rows] = self.basis(side) @ parts[side]
-        return cast(Array, out / norms(out))
+    def assemble(self, parts: list[Array]) -> Block:
+        """The vectors upstairs that have these coordinates on the sides, made unit."""
+        sides = [self.place.times(self.basis(side), part) for side, part in enumerate(parts)]
+        return self.place.unit(sides[0] if len(sides) == 1 else self.place.stack(*sides))
 
     def restart(self, keep: int) -> None:
         """Thick restart: keep the span of the leading Ritz vectors, per side, and their images at no product."""
@@ -256,9 +255,8 @@ class Space:
             turn = orthonormal(np.ascontiguousarray(Y[cuts[side] : cuts[side + 1]]))
             turns.append(turn)
         for side, turn in enumerate(turns):
-            k = turn.shape[1]
-            self._store[side][:, :k] = self.basis(side) @ turn
-            self._images[side][:, :k] = self.image(side) @ turn
+            self._store[side].write(0, self.place.times(self.basis(side), turn))
+            self._images[side].write(0, self.place.times(self.image(side), turn))
         T = dagger(turns[0]) @ self._T[: self._k[0], : self._k[-1]] @ turns[-1]
         self._T[: T.shape[0], : T.shape[1]] = T
         if self.shift is not None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..places.numpy import EPS, Array, dagger
+from ..places.numpy import EPS
+from ..places.protocol import Block, Place
 
 
 @dataclass
@@ -29,29 +30,24 @@ class Lanczos:
     only by chance, and a fresh start looks for it in what is left.
     """
 
-    def __init__(self, apply: Callable[[Array], Array], d: int, most: float) -> None:
-        self.apply, self.d, self.most = apply, d, most
+    def __init__(self, apply: Callable[[Block], Block], d: int, most: float, dtype: str, place: Place) -> None:
+        self.apply, self.d, self.most, self.place = apply, d, most, place
         self.steps, self.scale = 0, 0.0
-        self.basis: Array = np.empty((d, 0))
+        self.basis = place.room(d, dtype)
 
     def blur(self) -> float:
         return 10 * self.steps * EPS * self.scale
 
-    def chain(self, start: Array, enough: Callable[[Chain], bool]) -> Chain:
-        if self.basis.shape[1] == 0:
-            self.basis = np.empty((self.d, 32), start.dtype, order="F")
-        chain = Chain(self.steps, [], [])
-        w, check = self._outside(start), 4
-        w = w / np.linalg.norm(w)
+    def chain(self, start: Block, enough: Callable[[Chain], bool]) -> Chain:
+        chain, place = Chain(self.steps, [], []), self.place
+        w, check = place.unit(self._outside(start)), 4
         while self.steps < self.d:
-            if self.steps == self.basis.shape[1]:
-                self.basis = np.concatenate([self.basis, np.empty_like(self.basis)], axis=1).copy(order="F")
-            self.basis[:, self.steps] = w
+            self.basis.write(self.steps, w)
             self.steps += 1
-            image = self.apply(w[:, None])[:, 0]
-            chain.diagonal.append(float(np.vdot(w, image).real))
+            image = self.apply(w)
+            chain.diagonal.append(float(place.dots(w, image)[0]))
             image = self._outside(image)
-            chain.off.append(float(np.linalg.norm(image)))
+            chain.off.append(float(place.norms(image)[0]))
             self.scale = max(self.scale, abs(chain.diagonal[-1]), chain.off[-1])
             chain.blur = self.blur()
             if chain.off[-1] <= chain.blur:
@@ -63,13 +59,15 @@ class Lanczos:
                 check = max(check + 4, int(1.15 * check))
                 if enough(chain):
                     break
-            w = image / chain.off[-1]
+            w = place.unit(image)
         return chain
 
-    def _outside(self, v: Array) -> Array:
-        W = self.basis[:, : self.steps]
-        for _ in range(2):
-            v = v - W @ (dagger(W) @ v)
+    def _outside(self, v: Block) -> Block:
+        """v without its part in the basis, taken off twice."""
+        if self.steps:
+            W = self.basis.first(self.steps)
+            for _ in range(2):
+                v = self.place.blend(1.0, v, -1.0, self.place.times(W, self.place.gram(W, v)))
         return v
 
 

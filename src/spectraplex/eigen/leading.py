@@ -9,13 +9,16 @@ each), count no products, and know no array library but NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..matrices.lifted import Shifted
+from ..matrices.given import as_hermitian
+from ..matrices.lifted import Hermitian, Shifted
+from ..places.here import HERE
 from ..places.numpy import EPS, Array
+from ..places.protocol import Block, Place
 from .bounds import Accuracy, Bound, upper_bound
 from .krylov import Found, Space
 from .small import at_hand, decomposed
@@ -31,19 +34,21 @@ class Ritz:
     """Approximate leading eigenpairs, best first. ``errors`` estimates λ_i − value_i (it steers, it proves nothing)."""
 
     values: Array
-    vectors: Array
+    vectors: Block
     errors: Array
     products: float
     converged: bool
     exact: bool  # the basis was the whole space (or an invariant one holding it): nothing was left to find
+    place: Place = field(repr=False, default=HERE)
 
     @property
     def value(self) -> float:
         return float(self.values[0])
 
     @property
-    def vector(self) -> Array:
-        return self.vectors[:, 0]
+    def vector(self) -> Block:
+        """The leading one, a block of one column."""
+        return self.place.columns(self.vectors, slice(0, 1))
 
 
 def leading(
@@ -51,7 +56,7 @@ def leading(
     count: int = 1,
     *,
     accuracy: Accuracy = 0.0,
-    start: Array | None = None,
+    start: Block | None = None,
     rng: np.random.Generator | None = None,
     max_products: float = 1000.0,
     basis_size: int | None = None,
@@ -77,34 +82,36 @@ def leading(
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     """
     rng = np.random.default_rng() if rng is None else rng
+    operator = as_hermitian(operator)
     if at_hand(operator, careful):
         found = _decomposed(operator, count + also, rng)
         if found is not None:
             return found
+    start = operator.place.from_host(start) if isinstance(start, np.ndarray) else start
     inside, shift = _unshifted(operator)
     asked = _Asked(count, also, accuracy, each, careful, max_products)
     return _Search(Space(inside, np.dtype(operator.dtype), shift), asked, basis_size or 0, rng).run(start)
 
 
-def _decomposed(operator: Any, count: int, rng: np.random.Generator) -> Ritz | None:
-    spent = getattr(operator, "products", 0.0)
+def _decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Ritz | None:
+    spent, place = operator.products, operator.place
     found = decomposed(operator, count, rng)
     if found is None:
         return None
     values, vectors, blur = found
-    cost = getattr(operator, "products", spent + operator.shape[0]) - spent
-    return Ritz(values, vectors, np.full(values.size, blur), cost, converged=True, exact=True)
+    errors, cost = np.full(values.size, blur), operator.products - spent
+    return Ritz(values, place.from_host(vectors), errors, cost, converged=True, exact=True, place=place)
 
 
-def _unshifted(operator: Any) -> tuple[Any, tuple[Array, Array] | None]:
+def _unshifted(operator: Hermitian) -> tuple[Hermitian, tuple[Block, Array] | None]:
     """The operator inside all shifts, and the sum of them as X diag(strength) Xᴴ: (X, strength)."""
-    shifts = []
+    shifts: list[Shifted] = []
     while isinstance(operator, Shifted):
         shifts.append(operator)
         operator = operator.inside
     if not shifts:
         return operator, None
-    X = np.concatenate([shift.X for shift in shifts], axis=1)
+    X = shifts[0].X if len(shifts) == 1 else operator.place.join(*(shift.X for shift in shifts))
     return operator, (X, np.concatenate([shift.strength for shift in shifts]))
 
 
@@ -142,7 +149,7 @@ class _Search:
         self.before = np.full(count, -np.inf)  # the values before the last extension
         self.looks = 2 if asked.careful else 0  # fresh random directions that are still to be tried
 
-    def run(self, start: Array | None) -> Ritz:
+    def run(self, start: Block | None) -> Ritz:
         space, count, goes_on = self.space, self.asked.count, True
         space.seed(start, count, self.rng)
         while goes_on:
@@ -158,7 +165,9 @@ class _Search:
         if self.asked.also:
             found = space.extract(count + self.asked.also)
         vectors = space.assemble(found.parts)
-        return Ritz(found.values, vectors, found.errors, space.products, done or space.full, space.full)
+        return Ritz(
+            found.values, vectors, found.errors, space.products, done or space.full, space.full, space.place
+        )
 
     def _wanted(self, found: Found) -> Array:
         """The accuracies that were asked for, none below rounding."""

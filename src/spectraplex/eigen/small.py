@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..matrices.lifted import Lifted, Shifted
+from ..matrices.lifted import Hermitian, Lifted
 from ..places.numpy import EPS, Array, dagger, orthonormal, random_unit, size_one
 
 LIMIT = 200  # up to this dimension a decomposition takes less time than the products and the Python of a search:
@@ -23,17 +23,15 @@ _HALF = 0.5**0.5
 Decomposed = tuple[Array, Array, float]
 
 
-def at_hand(operator: Any, careful: bool = False) -> bool:
+def at_hand(operator: Hermitian, careful: bool = False) -> bool:
     """Whether the operator is small, and says itself what its matrix is; a careful search is long, so never shorter."""
     d = operator.shape[0]
     if d > LIMIT or (d > COMPLEX_LIMIT and not careful and np.dtype(operator.dtype).kind == "c"):
         return False
-    while isinstance(operator, Shifted):
-        operator = operator.inside
-    return hasattr(operator, "dense")
+    return operator.at_hand
 
 
-def decomposed(operator: Any, count: int, rng: np.random.Generator) -> Decomposed | None:
+def decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Decomposed | None:
     """The ``count`` largest eigenvalues and their eigenvectors; None where the matrix is not finite."""
     count = min(count, operator.shape[0])
     two = isinstance(operator, Lifted) and operator.bipartite and count <= min(operator.inside.shape)

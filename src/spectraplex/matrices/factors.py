@@ -2,55 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
+from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger
+from ..places.protocol import Block, Place
 
 
 @dataclass(frozen=True, eq=False)
 class Symmetric:
     """X = Σ weightsᵢ vᵢvᵢᴴ: unit columns in ``vectors``, weights ≥ 0 that sum to the trace."""
 
-    vectors: Array
+    vectors: Block
     weights: Array
+    place: Place = field(default=HERE, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
-        return (self.vectors.shape[0], self.vectors.shape[0])
+        return (self.place.length(self.vectors),) * 2
 
     @property
     def dtype(self) -> str:
-        return self.vectors.dtype.name
+        return self.place.kind(self.vectors).name
+
+    def at(self, place: Place) -> Symmetric:
+        """The same at another place."""
+        return self if place is self.place else Symmetric(_moved(self.vectors, self.place, place), self.weights, place)
 
     @property
     def trace(self) -> float:
         return float(self.weights.sum())
 
-    def triple(self) -> tuple[Array, Array, Array]:
+    def triple(self) -> tuple[Block, Array, Block]:
         """(U, s, V) with X = U diag(s) Vᴴ."""
         return self.vectors, self.weights, self.vectors
 
     def dense(self) -> Array:
         """The d × d matrix."""
-        return cast(Array, (self.vectors * self.weights) @ dagger(self.vectors))
+        vectors = self.place.to_host(self.vectors)
+        return cast(Array, (vectors * self.weights) @ dagger(vectors))
 
     def entries(self, rows: Any, cols: Any) -> Array:
         """X[rows, cols], pair by pair."""
-        return _entries(self.shape, *self.triple(), rows, cols)
+        return _entries(self.at(HERE), rows, cols)
 
-    def eigh(self) -> tuple[Array, Array]:
+    def eigh(self) -> tuple[Array, Block]:
         """Eigenvalues, largest first, and orthonormal eigenvectors as columns; those at rounding level left out."""
-        if self.vectors.shape[1] > self.vectors.shape[0]:
-            values, vectors = np.linalg.eigh(self.dense())
-            values, vectors = values[::-1], vectors[:, ::-1]
+        place, count = self.place, self.weights.size
+        if count > self.shape[0]:
+            values, turn = np.linalg.eigh(self.dense())
+            values, turn, basis = values[::-1], turn[:, ::-1], None
         else:
-            vectors, roots, _ = np.linalg.svd(self.vectors * np.sqrt(self.weights), full_matrices=False)
+            basis, R = place.qr(place.scale(self.vectors, np.sqrt(self.weights)))
+            turn, roots, _ = np.linalg.svd(R, full_matrices=False)
             values = roots**2
-        kept = values > EPS * max(1, self.vectors.shape[1]) * np.max(values, initial=0.0)
-        return values[kept], np.ascontiguousarray(vectors[:, kept])
+        kept = values > EPS * max(1, count) * np.max(values, initial=0.0)
+        turn = np.ascontiguousarray(turn[:, kept])
+        return values[kept], place.from_host(turn) if basis is None else place.times(basis, turn)
 
     def __repr__(self) -> str:
         return f"Symmetric({self.shape[0]}×{self.shape[1]}, {self.weights.size} atoms, trace {self.trace:.6g})"
@@ -60,46 +71,63 @@ class Symmetric:
 class Rectangular:
     """Z = Σ sᵢ uᵢvᵢᴴ: unit columns in ``U`` and ``V``, s ≥ 0; Σ sᵢ bounds the nuclear norm."""
 
-    U: Array
+    U: Block
     s: Array
-    V: Array
+    V: Block
+    place: Place = field(default=HERE, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
-        return (self.U.shape[0], self.V.shape[0])
+        return (self.place.length(self.U), self.place.length(self.V))
 
     @property
     def dtype(self) -> str:
-        return np.result_type(self.U, self.V).name
+        return np.result_type(self.place.kind(self.U), self.place.kind(self.V)).name
 
-    def triple(self) -> tuple[Array, Array, Array]:
+    def at(self, place: Place) -> Rectangular:
+        """The same at another place."""
+        if place is self.place:
+            return self
+        return Rectangular(_moved(self.U, self.place, place), self.s, _moved(self.V, self.place, place), place)
+
+    def triple(self) -> tuple[Block, Array, Block]:
         """(U, s, V) with Z = U diag(s) Vᴴ."""
         return self.U, self.s, self.V
 
     def dense(self) -> Array:
         """The m × n matrix."""
-        return cast(Array, (self.U * self.s) @ dagger(self.V))
+        return cast(Array, (self.place.to_host(self.U) * self.s) @ dagger(self.place.to_host(self.V)))
 
     def entries(self, rows: Any, cols: Any) -> Array:
         """Z[rows, cols], pair by pair."""
-        return _entries(self.shape, *self.triple(), rows, cols)
+        return _entries(self.at(HERE), rows, cols)
 
-    def svd(self) -> tuple[Array, Array, Array]:
+    def svd(self) -> tuple[Block, Array, Block]:
         """(U, s, V) with orthonormal columns, s largest first; singular values at rounding level left out."""
-        k = self.s.size
-        left, R = np.linalg.qr(self.U * self.s) if k <= self.shape[0] else (None, self.U * self.s)
-        right, S = np.linalg.qr(self.V) if k <= self.shape[1] else (None, self.V)
+        place, k = self.place, self.s.size
+        left, R = _thin(place, place.scale(self.U, self.s), k)
+        right, S = _thin(place, self.V, k)
         P, s, Qh = np.linalg.svd(R @ dagger(S), full_matrices=False)
-        U = P if left is None else left @ P
-        V = dagger(Qh) if right is None else right @ dagger(Qh)
         kept = s > EPS * max(1, k) * np.max(s, initial=0.0)
-        return np.ascontiguousarray(U[:, kept]), s[kept], np.ascontiguousarray(V[:, kept])
+        P, Q = np.ascontiguousarray(P[:, kept]), np.ascontiguousarray(dagger(Qh)[:, kept])
+        U = place.from_host(P) if left is None else place.times(left, P)
+        V = place.from_host(Q) if right is None else place.times(right, Q)
+        return U, s[kept], V
 
     def __repr__(self) -> str:
         return f"Rectangular({self.shape[0]}×{self.shape[1]}, {self.s.size} atoms, Σs {self.s.sum():.6g})"
 
 
 Factors = Symmetric | Rectangular
+
+
+def _thin(place: Place, A: Block, k: int) -> tuple[Block | None, Array]:
+    """A = Q·R; a block that is shorter than wide is small, and its own R."""
+    return place.qr(A) if k <= place.length(A) else (None, place.to_host(A))
+
+
+def _moved(A: Block, old: Place, new: Place) -> Block:
+    return new.from_host(old.to_host(A))
 
 
 def as_factors(start: Any, owner: str) -> Factors:
@@ -117,7 +145,8 @@ def as_factors(start: Any, owner: str) -> Factors:
     raise TypeError(f"{owner} must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}.")
 
 
-def _entries(shape: tuple[int, int], U: Array, s: Array, V: Array, rows: Any, cols: Any) -> Array:
+def _entries(factors: Factors, rows: Any, cols: Any) -> Array:
+    shape, (U, s, V) = factors.shape, factors.triple()
     rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
     for name, index, bound in (("rows", rows, shape[0]), ("cols", cols, shape[1])):
         if index.size and not np.issubdtype(index.dtype, np.integer):

@@ -7,7 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..places.here import HERE
 from ..places.numpy import Array
+from ..places.protocol import Place
 from .lifted import Hermitian, Lifted, Shifted
 from .operators import Operator
 
@@ -62,6 +64,7 @@ class Given:
 
     inside: Any
     products: float = 0.0
+    place: Place = HERE
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,6 +73,10 @@ class Given:
     @property
     def dtype(self) -> str:
         return np.dtype(self.inside.dtype).name
+
+    @property
+    def at_hand(self) -> bool:
+        return hasattr(self.inside, "dense")
 
     @property
     def sides(self) -> tuple[slice, ...]:

@@ -6,12 +6,16 @@ Written by hand because ``scipy.sparse.linalg.LinearOperator`` knows no sides, n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
+from ..places.here import HERE
 from ..places.numpy import Array, dagger
+from ..places.protocol import Block, Place
 from .operators import Operator, Sparse
+
+_HEAVY = 2_000_000  # multiply-adds of a scoring from which single precision pays
 
 
 class Hermitian(Protocol):
@@ -29,8 +33,15 @@ class Hermitian(Protocol):
     def products(self) -> float: ...
     @property
     def sides(self) -> tuple[slice, ...]: ...
-    def apply(self, side: int, V: Array) -> Array: ...
-    def matmat(self, V: Array) -> Array: ...
+    @property
+    def place(self) -> Place: ...
+    @property
+    def at_hand(self) -> bool:
+        """Whether ``dense`` costs less than its products with all axes."""
+        ...
+
+    def apply(self, side: int, V: Block) -> Block: ...
+    def matmat(self, V: Block) -> Block: ...
     def dense(self) -> Array: ...
     def noise(self) -> float: ...
 
@@ -49,7 +60,9 @@ class Lifted:
     right: slice
     dimension: int
     scale: float
+    place: Place = HERE
     products: float = 0.0
+    at_hand: ClassVar[bool] = True
 
     @property
     def bipartite(self) -> bool:
@@ -67,50 +80,56 @@ class Lifted:
     def sides(self) -> tuple[slice, ...]:
         return (self.left, self.right) if self.bipartite else (slice(0, self.dimension),)
 
-    def apply(self, side: int, V: Array) -> Array:
+    def apply(self, side: int, V: Block) -> Block:
         """The product with vectors that live on one side; the result lives on the other one, if there are two."""
-        width = V.shape[1]
+        place = self.place
+        width = place.width(V)
         if self.bipartite:
             self.products += 0.5 * width
-            return 0.5 * self.scale * (self.inside.matmat(V) if side == 1 else self.inside.rmatmat(V))
+            image = self.inside.matmat(V) if side == 1 else self.inside.rmatmat(V)
+            return place.scale(image, 0.5 * self.scale)
         self.products += width
-        inner = V[self.left]
-        image = self.scale * self.inside.matmat(inner)
-        if not self.inside.hermitian:
-            image = 0.5 * (image + self.scale * self.inside.rmatmat(inner))
-        if inner.shape[0] == self.dimension:
-            return cast(Array, image)
-        out = np.zeros((self.dimension, width), image.dtype)
-        out[self.left] = image
-        return out
+        inner = place.rows(V, self.left)
+        image = self.inside.matmat(inner)
+        if self.inside.hermitian:
+            image = place.scale(image, self.scale)
+        else:
+            image = place.blend(0.5 * self.scale, image, 0.5 * self.scale, self.inside.rmatmat(inner))
+        return place.padded(image, self.dimension - place.length(image))
 
     def noise(self) -> float:
         return abs(self.scale) * float(self.inside.noise())
 
-    def matmat(self, V: Array) -> Array:
+    def matmat(self, V: Block) -> Block:
         if not self.bipartite:
             return self.apply(0, V)
         product, scale = self.unscaled(V)
-        product *= scale
-        return product
+        return self.place.scale(product, scale)
 
-    def unscaled(self, V: Array) -> tuple[Array, float]:
+    def unscaled(self, V: Block) -> tuple[Block, float]:
         """The product and a factor it is to be multiplied with; a sparse one writes both halves where they belong."""
         if not self.bipartite:
             return self.apply(0, V), 1.0
-        self.products += V.shape[1]
+        place = self.place
+        self.products += place.width(V)
+        left, right = place.rows(V, self.left), place.rows(V, self.right)
         if isinstance(self.inside, Sparse):
             out = np.empty((self.dimension, V.shape[1]), np.result_type(self.dtype, V, np.float64))
-            self.inside.matmat(V[self.right], out[self.left])
-            self.inside.rmatmat(V[self.left], out[self.right])
+            self.inside.matmat(right, out[self.left])
+            self.inside.rmatmat(left, out[self.right])
         else:
-            out = np.concatenate([self.inside.matmat(V[self.right]), self.inside.rmatmat(V[self.left])], axis=0)
+            out = place.stack(self.inside.matmat(right), self.inside.rmatmat(left))
         return out, 0.5 * self.scale
 
-    def scores(self, buffer: Array, count: int) -> Array:
-        """xᵢᴴ A xᵢ for the first ``count`` columns of a C-contiguous buffer: one block product, one side."""
+    def scores(self, block: Block, count: int) -> Array:
+        """xᵢᴴ A xᵢ for the first ``count`` columns of the block of a buffer: one block product, one side."""
         self.products += 0.5 * count if self.bipartite or not self.inside.hermitian else count
-        return self.scale * self.inside.scores(buffer[self.left], buffer[self.right], count)
+        P, Q = self.place.rows(block, self.left), self.place.rows(block, self.right)
+        return self.scale * self.inside.scores(P, Q, count)
+
+    def heavy(self, count: int) -> bool:
+        """Whether scores of so many columns are worth single precision: a large sparse product waits for memory."""
+        return isinstance(self.inside, Sparse) and self.inside.pattern.size * count > _HEAVY
 
     def block(self) -> Array:
         """The block [left, right] of the matrix; of a bipartite one it says all."""
@@ -134,9 +153,17 @@ class Lifted:
 class Shifted:
     """A Hermitian operator plus X diag(strength) Xᴴ, X having few unit columns (the paper's regulariser has one)."""
 
-    inside: Lifted | Shifted
-    X: Array
+    inside: Hermitian
+    X: Block
     strength: Array
+
+    @property
+    def place(self) -> Place:
+        return self.inside.place
+
+    @property
+    def at_hand(self) -> bool:
+        return self.inside.at_hand
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -144,7 +171,7 @@ class Shifted:
 
     @property
     def dtype(self) -> str:
-        return np.result_type(self.inside.dtype, self.X).name
+        return np.result_type(np.dtype(self.inside.dtype), self.place.kind(self.X)).name
 
     @property
     def sides(self) -> tuple[slice, ...]:
@@ -153,22 +180,27 @@ class Shifted:
     def noise(self) -> float:
         return self.inside.noise()
 
-    def apply(self, side: int, V: Array) -> Array:
+    def apply(self, side: int, V: Block) -> Block:
         return self.matmat(V)
 
-    def matmat(self, V: Array) -> Array:
-        return cast(Array, self.inside.matmat(V) + (self.X * self.strength) @ (dagger(self.X) @ V))
+    def matmat(self, V: Block) -> Block:
+        small = self.strength[:, None] * self.place.gram(self.X, V)
+        return self.place.blend(1.0, self.inside.matmat(V), 1.0, self.place.times(self.X, small))
 
-    def unscaled(self, V: Array) -> tuple[Array, float]:
+    def unscaled(self, V: Block) -> tuple[Block, float]:
         return self.matmat(V), 1.0
 
     @property
     def products(self) -> float:
         return float(self.inside.products)
 
-    def scores(self, buffer: Array, count: int) -> Array:
-        seen = np.abs(dagger(self.X) @ buffer[:, :count]) ** 2
-        return cast(Array, self.inside.scores(buffer, count) + self.strength @ seen)
+    def scores(self, block: Block, count: int) -> Array:
+        seen = np.abs(self.place.gram(self.X, self.place.columns(block, slice(0, count)))) ** 2
+        return cast(Array, self.inside.scores(block, count) + self.strength @ seen)
+
+    def heavy(self, count: int) -> bool:
+        return self.inside.heavy(count)
 
     def dense(self) -> Array:
-        return cast(Array, self.inside.dense() + (self.X * self.strength) @ dagger(self.X))
+        X = self.place.to_host(self.X)
+        return cast(Array, self.inside.dense() + (X * self.strength) @ dagger(X))

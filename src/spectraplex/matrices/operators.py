@@ -12,8 +12,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from ..places.here import HERE
 from ..places.numpy import EPS, Array, adjoint_times, dagger
 from ..places.pattern import Pattern
+from ..places.protocol import Block, Place
 
 _NARROW = 3  # columns of a block up to which a product waits for memory, not for arithmetic
 _MANY = 1_000_000  # numbers in a factor from which it is worth while to save
@@ -33,9 +35,9 @@ class Operator(Protocol):
     def dtype(self) -> str: ...
     @property
     def hermitian(self) -> bool: ...
-    def matmat(self, V: Array) -> Array: ...
-    def rmatmat(self, U: Array) -> Array: ...
-    def scores(self, P: Array, Q: Array, count: int) -> Array: ...
+    def matmat(self, V: Block) -> Block: ...
+    def rmatmat(self, U: Block) -> Block: ...
+    def scores(self, P: Block, Q: Block, count: int) -> Array: ...
     def dense(self) -> Array: ...
     def noise(self) -> float: ...
 
@@ -113,7 +115,7 @@ class Dense:
         return cast(Array, dagger(dagger(U) @ self.matrix))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return _scores(self, P, Q, count)
+        return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
         return self.matrix
@@ -127,26 +129,29 @@ class LowRank:
     forming it costs a quarter of its size in products.
     """
 
-    U: Array
+    U: Block
     s: Array
-    V: Array
+    V: Block
     hermitian: bool = False
     light: Array | None = None
+    place: Place = HERE
     _held: list[Any] = field(default_factory=lambda: [0], repr=False)  # narrow products so far, then the matrix
 
     @property
     def shape(self) -> tuple[int, int]:
-        return (self.U.shape[0], self.V.shape[0])
+        return (self.place.length(self.U), self.place.length(self.V))
 
     @property
     def dtype(self) -> str:
-        return np.result_type(self.U, self.V).name
+        return np.result_type(self.place.kind(self.U), self.place.kind(self.V)).name
 
     def noise(self) -> float:
-        sizes = np.abs(self.s) * np.linalg.norm(self.U, axis=0) * np.linalg.norm(self.V, axis=0)
+        sizes = np.abs(self.s) * self.place.norms(self.U) * self.place.norms(self.V)
         return 4 * EPS * self.s.size * float(sizes.sum())
 
-    def matmat(self, V: Array) -> Array:
+    def matmat(self, V: Block) -> Block:
+        if self.place is not HERE:
+            return self.place.times(self.U, self.s[:, None] * self.place.gram(self.V, V))
         if self.light is not None and V.dtype == self.light.dtype:
             weighed = self.s.astype(V.real.dtype)[:, None] * adjoint_times(self.light, V)
             return (self.light @ weighed).astype(self.dtype)
@@ -176,16 +181,19 @@ class LowRank:
         self._held.append(hermitian_sum(self.U, self.s))
         return True
 
-    def rmatmat(self, U: Array) -> Array:
+    def rmatmat(self, U: Block) -> Block:
+        if self.place is not HERE:
+            return self.place.times(self.V, self.s[:, None] * self.place.gram(self.U, U))
         return cast(Array, self.V @ (self.s[:, None] * adjoint_times(self.U, U)))
 
-    def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return _scores(self, P, Q, count)
+    def scores(self, P: Block, Q: Block, count: int) -> Array:
+        return column_scores(self, P, Q, count, self.place)
 
     def dense(self) -> Array:
-        if self.hermitian and self.V is self.U and self.U.size >= _MANY:
-            return hermitian_sum(self.U, self.s)
-        return cast(Array, (self.U * self.s) @ dagger(self.V))
+        U, V = self.place.to_host(self.U), self.place.to_host(self.V)
+        if self.hermitian and V is U and U.size >= _MANY:
+            return hermitian_sum(U, self.s)
+        return cast(Array, (U * self.s) @ dagger(V))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +202,7 @@ class Sum:
 
     coefficients: Sequence[float]
     terms: Sequence[Operator]
+    place: Place = HERE
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -211,13 +220,13 @@ class Sum:
         """‖Σ c·E‖ ≤ Σ |c|·‖E‖ for the rounding errors E of the terms."""
         return float(sum(abs(c) * term.noise() for c, term in zip(self.coefficients, self.terms, strict=True)))
 
-    def matmat(self, V: Array) -> Array:
-        return self._total(term.matmat(V) for term in self.terms)
+    def matmat(self, V: Block) -> Block:
+        return self._blended([term.matmat(V) for term in self.terms])
 
-    def rmatmat(self, U: Array) -> Array:
-        return self._total(term.rmatmat(U) for term in self.terms)
+    def rmatmat(self, U: Block) -> Block:
+        return self._blended([term.rmatmat(U) for term in self.terms])
 
-    def scores(self, P: Array, Q: Array, count: int) -> Array:
+    def scores(self, P: Block, Q: Block, count: int) -> Array:
         return self._total(term.scores(P, Q, count) for term in self.terms)
 
     def dense(self) -> Array:
@@ -226,12 +235,19 @@ class Sum:
     def _total(self, parts: Any) -> Array:
         return cast(Array, sum(c * part for c, part in zip(self.coefficients, parts, strict=True)))
 
+    def _blended(self, parts: list[Block]) -> Block:
+        total = self.place.scale(parts[0], self.coefficients[0])
+        for c, part in zip(self.coefficients[1:], parts[1:], strict=True):
+            total = self.place.blend(1.0, total, c, part)
+        return total
+
 
 @dataclass(frozen=True, eq=False)
 class Padded:
     """An operator with one more column, of zeros: the slack coordinate that a penalty adds to the right side."""
 
     inside: Operator
+    place: Place = HERE
     hermitian: bool = False
 
     @property
@@ -246,15 +262,17 @@ class Padded:
     def noise(self) -> float:
         return self.inside.noise()
 
-    def matmat(self, V: Array) -> Array:
-        return self.inside.matmat(V[:-1])
+    def matmat(self, V: Block) -> Block:
+        return self.inside.matmat(self._without(V))
 
-    def rmatmat(self, U: Array) -> Array:
-        image = self.inside.rmatmat(U)
-        return np.concatenate([image, np.zeros((1, image.shape[1]), image.dtype)], axis=0)
+    def rmatmat(self, U: Block) -> Block:
+        return self.place.padded(self.inside.rmatmat(U), 1)
 
-    def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return self.inside.scores(P, Q[:-1], count)
+    def scores(self, P: Block, Q: Block, count: int) -> Array:
+        return self.inside.scores(P, self._without(Q), count)
+
+    def _without(self, V: Block) -> Block:
+        return self.place.rows(V, slice(0, self.inside.shape[1]))
 
     def dense(self) -> Array:
         matrix = self.inside.dense()
@@ -277,10 +295,12 @@ def hermitian_sum(U: Array, s: Array, width: int = 2048) -> Array:
     return cast(Array, np.ascontiguousarray(upper + dagger(np.triu(total, 1))))
 
 
-def _scores(operator: Operator, P: Array, Q: Array, count: int, width: int = 64) -> Array:
+def column_scores(
+    operator: Operator, P: Block, Q: Block, count: int, place: Place = HERE, width: int = 64
+) -> Array:
     """Re P[:, k]ᴴ A Q[:, k] by blocks of columns, so that the temporary stays narrow."""
     out = np.empty(count)
     for low in range(0, count, width):
         part = slice(low, min(low + width, count))
-        out[part] = np.einsum("ik,ik->k", P[:, part].conj(), operator.matmat(Q[:, part])).real
+        out[part] = place.dots(place.columns(P, part), operator.matmat(place.columns(Q, part)))
     return out

@@ -17,6 +17,7 @@ import numpy as np
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..places.numpy import Array, dagger
+from ..places.protocol import Block
 from ..problem import Point, Problem
 
 _GONE = 1e-11  # weights up to here times the largest are not worth a column
@@ -33,18 +34,20 @@ def shed(problem: Problem, point: Point, gain: float) -> Point:
     return part if part.value <= point.value + _COST * gain else point
 
 
-def compress(problem: Problem, Y: Array, start: float, pull: Array | None = None, worth: float = 0.0) -> Point:
+def compress(problem: Problem, Y: Block, start: float, pull: Array | None = None, worth: float = 0.0) -> Point:
     """X = YYᴴ with orthogonal columns, measured afresh: never any drift.
 
     Rotating Y by the eigenvectors of YᴴY loses nothing, however small a weight is. ``pull`` is Yᴴ(⟨∇f, X⟩ − ∇f)Y: with
     it the weights are balanced where the excess is above ``worth``. ``start`` is the value that the step began with.
     """
-    turn = np.linalg.eigh(dagger(Y) @ Y)[1][:, ::-1]
-    Y = Y @ turn
-    weights = np.einsum("ik,ik->k", Y.conj(), Y).real
+    place = problem.place
+    turn = np.linalg.eigh(place.gram(Y, Y))[1][:, ::-1]
+    Y = place.times(Y, turn)
+    weights = place.dots(Y, Y)
     kept = weights > _GONE * weights.max()
-    Y, turn, weights = Y[:, kept], turn[:, kept], weights[kept]
-    whole = problem.point(Atoms.of(Y, weights))
+    if not kept.all():
+        Y, turn, weights = place.columns(Y, kept), turn[:, kept], weights[kept]
+    whole = problem.point(Atoms.of(Y, weights, place))
     if pull is not None:
         root = np.sqrt(weights)
         whole = _balance(problem, whole, dagger(turn) @ pull @ turn / np.outer(root, root), worth)
@@ -62,7 +65,8 @@ def _without_dying(problem: Problem, point: Point) -> Point:
     if some.all():
         return point
     try:
-        return problem.point(Atoms.of(point.atoms.vectors[:, some], weights[some]))
+        atoms = Atoms.of(problem.place.columns(point.atoms.vectors, some), weights[some], problem.place)
+        return problem.point(atoms)
     except NotFinite:  # f is not defined without them
         return point
 
@@ -77,13 +81,15 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     leading = turn[:, values > worth][:, : -few - 1 : -1]
     if leading.shape[1] == 0:
         return point
-    old, V, X = point, point.atoms.vectors, np.diag(point.atoms.weights).astype(turn.dtype)
+    old, place = point, problem.place
+    V, X = point.atoms.vectors, np.diag(point.atoms.weights).astype(turn.dtype)
     for u in leading.T:
-        dz = problem.lifted.combine(1.0, problem.image_of(V @ u), -1.0, point.image)
+        dz = problem.lifted.combine(1.0, problem.image_of(place.times(V, u[:, None])), -1.0, point.image)
         size = problem.curve(point, dz).minimize(1.0)
         X = (1.0 - size) * X + size * np.outer(u, u.conj())
         point = problem.ahead(point, old.atoms, dz, size)  # its image is that of V X Vᴴ; the atoms come below
     weights, turn = np.linalg.eigh(X)
     kept = weights > _GONE * weights.max()
-    new = problem.point(Atoms.of((V @ turn[:, kept])[:, ::-1], weights[kept][::-1]))
+    turned = place.times(V, turn[:, kept][:, ::-1])
+    new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
     return new if new.value <= old.value else old

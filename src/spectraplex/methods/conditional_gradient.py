@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..places.numpy import Array
+from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .oracle import Oracle, base, begin, find, oracle_or_say, tidy
 
@@ -18,7 +18,7 @@ from .oracle import Oracle, base, begin, find, oracle_or_say, tidy
 @dataclass(frozen=True, eq=False)
 class CGMemory:
     t: int
-    guess: Array
+    guess: Block
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ and one gradient.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..losses.curves import NotFinite
-from ..places.numpy import Array, dagger
+from ..places.numpy import Array
+from ..places.protocol import Block
 from ..problem import Problem
 from .quasi_newton import LimitedMemory
 from .scaling import inverse_curvature
@@ -33,7 +35,7 @@ class Descent:
     A column along an eigenvector of A with a positive eigenvalue ought to weigh more.
     """
 
-    Y: Array
+    Y: Block
     value: float
     steps: int
     products: float
@@ -42,7 +44,7 @@ class Descent:
 
 def descend(
     problem: Problem,
-    Y: Array,
+    Y: Block,
     image: Any,
     curvature: float,
     *,
@@ -56,22 +58,26 @@ def descend(
     ``curvature`` is what ``inverse_curvature`` asks for. ``single`` stores Y in single precision, if that leaves its
     value as ``near`` as asked to a number; the values are those of the rounded Y, exact to double.
     """
-    ones = np.ones(Y.shape[1])
+    place = problem.place
     Y, image, value, slope = _stored(problem, Y, image, near if single else None)
-    ahead, norm = np.empty_like(Y), _square(Y)
+    norm = _square(problem, Y)
     at, power, spent = _first_gradient(problem, slope, image, Y)
     if at.scale == 0.0:  # data below what can be multiplied
-        return Descent(_unit(Y), value, 0, spent, np.zeros((Y.shape[1], Y.shape[1])))
-    g, length = _direction_up(at, Y, norm)
+        width = place.width(Y)
+        return Descent(_unit(problem, Y, norm), value, 0, spent, np.zeros((width, width)))
+    g, length = _direction_up(problem, at, Y, norm)
     if length == 0.0 or not np.isfinite(length) or not np.isfinite(length * at.scale):
-        return Descent(_unit(Y), value, 0, spent, _pull(Y, at, norm))
+        return Descent(_unit(problem, Y, norm), value, 0, spent, _pull(problem, Y, at, norm))
     unit = length * at.scale  # ‖∇‖: the memory works with g, of norm one
-    memory, reach = _scaled_memory(problem, Y, at, curvature)
+    scaling = inverse_curvature(problem, Y, norm, -at.lean * at.scale, curvature)
+    reach = place.largest(scaling)  # taken out of the scaling, which is at most one then
+    deck = place.deck(Y, g, place.scale(scaling, 1.0 / reach), _HISTORY, _compiled(problem))
+    memory = LimitedMemory(deck, _HISTORY)
     first = memory.factor = unit * reach
     values = [value]
     while len(values) <= most:
-        d, fall, square, beyond = memory.direction(g, _flat(Y), _flat(ahead))
-        found = _search(problem, Y, ahead, d, value, unit * fall, beyond, ones) if fall < 0.0 else None
+        fall, square, beyond = memory.direction()
+        found = _search(problem, memory, value, unit * fall, beyond) if fall < 0.0 else None
         if found is None:
             if not memory.slots:
                 break
@@ -79,68 +85,65 @@ def descend(
             memory.factor = first
             continue
         value, image, slope, norm, share = found
-        at, cost = _gradient(problem, slope, image, ahead, power)
+        at, cost = _gradient(problem, slope, image, deck.ahead, power)
         spent += cost
-        factor, length = 2.0 * at.scale / (norm * unit), share * float(np.sqrt(square))
-        memory.turn(_flat(at.product), _flat(ahead), at.lean, factor, g, length)
-        Y, ahead = ahead, Y
+        memory.turn(at.product, at.lean, 2.0 * at.scale / (norm * unit), share * float(np.sqrt(square)))
         values.append(value)
         if (len(values) - 1) % _REFRESH == 0:  # the weights of the columns have moved
-            scaling = inverse_curvature(problem, _unit(Y), -at.lean * at.scale, curvature)
-            memory.scaling[:] = _spread(scaling / reach, Y).reshape(-1)
+            scaling = inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature)
+            deck.rescale(place.scale(scaling, 1.0 / reach))
         if _faded(values, fading):
             break
-    return Descent(_unit(Y), value, len(values) - 1, spent, _pull(Y, at, norm))
+    Y = deck.here
+    return Descent(_unit(problem, Y, norm), value, len(values) - 1, spent, _pull(problem, Y, at, norm))
 
 
 @dataclass(frozen=True, eq=False)
 class _Gradient:
     """∇f(X)·Y = scale·product and ⟨∇f(X), X⟩ = scale·lean: the units of f are in ``scale``, the rest has size one."""
 
-    product: Array
+    product: Block
     scale: float
     lean: float
 
 
-def _gradient(problem: Problem, slope: Any, image: Any, Y: Array, power: float) -> tuple[_Gradient, float]:
+def _gradient(problem: Problem, slope: Any, image: Any, Y: Block, power: float) -> tuple[_Gradient, float]:
     """The gradient at Y, its product multiplied by ``power``, and the products it took."""
     product, scale, cost = _product(problem, slope, Y)
     if power != 1.0:
-        product, scale = product * power, scale / power
+        product, scale = problem.place.scale(product, power), scale / power
     return _Gradient(product, scale, problem.lifted.pair(slope, image) / scale), cost
 
 
-def _first_gradient(problem: Problem, slope: Any, image: Any, Y: Array) -> tuple[_Gradient, float, float]:
+def _first_gradient(problem: Problem, slope: Any, image: Any, Y: Block) -> tuple[_Gradient, float, float]:
     """The gradient where a descent begins, the power of two for all its products, and the products it took.
 
     Its scale is zero where the data are too small to be multiplied; it is then of no use.
     """
     product, scale, cost = _product(problem, slope, Y)
-    power = _power(product)
-    product, scale = product * power, scale / power
+    power = _power(problem.place.largest(product))
+    if power != 1.0:
+        product, scale = problem.place.scale(product, power), scale / power
     lean = problem.lifted.pair(slope, image) / scale if scale != 0.0 else 0.0
     return _Gradient(product, scale, lean), power, cost
 
 
-def _direction_up(at: _Gradient, Y: Array, norm: float) -> tuple[Array, float]:
-    """The gradient 2(product − lean·Y)/‖Y‖² of f(YYᴴ/‖Y‖²) as a vector of norm one, and its norm, less the scale.
+def _direction_up(problem: Problem, at: _Gradient, Y: Block, norm: float) -> tuple[Block, float]:
+    """The gradient 2(product − lean·Y)/‖Y‖² of f(YYᴴ/‖Y‖²) as a block of norm one, and its norm, less the scale.
 
     It is made unit in double precision before it is stored like Y: single precision has little room for units of f.
     """
-    g = _flat(2.0 / norm * (at.product - at.lean * Y))
-    length = float(np.linalg.norm(g.astype(np.float64)))
+    place = problem.place
+    g = place.blend(2.0 / norm, at.product, -2.0 * at.lean / norm, place.cast(Y, place.kind(at.product)))
+    length = _length(place.norms(g))
     if length == 0.0 or not np.isfinite(length):
         return g, length
-    return (g / length).astype(_flat(Y).dtype), length
+    return place.cast(place.scale(g, 1.0 / length), place.kind(Y)), length
 
 
-def _scaled_memory(problem: Problem, Y: Array, at: _Gradient, curvature: float) -> tuple[LimitedMemory, float]:
-    """A quasi-Newton memory whose diagonal scaling is at most one, and the factor that was taken out of it."""
-    scaling = inverse_curvature(problem, _unit(Y), -at.lean * at.scale, curvature)
-    reach = float(scaling.max())
-    # a sparse objective's kernels are loaded anyway
-    sparse = getattr(problem.objective, "single", False) and not getattr(problem.objective, "held", 0)
-    return LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse), reach
+def _compiled(problem: Problem) -> bool:
+    """Whether the compiled passes are used for short blocks, too: a sparse objective's kernels are loaded anyway."""
+    return bool(getattr(problem.objective, "single", False) and not getattr(problem.objective, "held", 0))
 
 
 def _faded(values: list[float], fading: float) -> bool:
@@ -151,26 +154,27 @@ def _faded(values: list[float], fading: float) -> bool:
     return values[-2] - value <= 1e-15 * abs(value)
 
 
-def _stored(problem: Problem, Y: Array, image: Any, near: tuple[float, float] | None) -> tuple[Array, Any, float, Any]:
+def _stored(problem: Problem, Y: Block, image: Any, near: tuple[float, float] | None) -> tuple[Block, Any, float, Any]:
     """A copy of Y to write to, in single precision where that does no harm, with its image, value and slope."""
-    lifted, ones = problem.lifted, np.ones(Y.shape[1])
+    lifted, place, ones = problem.lifted, problem.place, np.ones(problem.place.width(Y))
     if near is not None:
-        rounded: Array = np.array(Y, dtype={"f": np.float32, "c": np.complex64}[Y.dtype.kind], order="C")
-        there = lifted.measure(rounded, ones / _square(rounded), rounded)
+        rounded = place.copy(Y, np.complex64 if place.kind(Y).kind == "c" else np.float32)
+        there = lifted.measure(rounded, ones / _square(problem, rounded), rounded)
         value, slope = lifted.evaluate(there)
         if abs(value - near[0]) <= near[1]:
             return rounded, there, value, slope
-    Y = np.array(Y, order="C")
+    Y = place.copy(Y, place.kind(Y))
     if image is None:
-        image = lifted.measure(Y, ones / _square(Y), Y)
+        image = lifted.measure(Y, ones / _square(problem, Y), Y)
     return (Y, image, *lifted.evaluate(image))
 
 
 def _search(
-    problem: Problem, Y: Array, ahead: Array, d: Array, value: float, fall: float, norm: float, ones: Array
+    problem: Problem, memory: LimitedMemory, value: float, fall: float, norm: float
 ) -> tuple[float, Any, Any, float, float] | None:
-    """Value, image, slope, ‖ahead‖² and the share of d taken: all of it unless f would not fall enough."""
-    lifted, share = problem.lifted, 1.0
+    """Value, image, slope, ‖ahead‖² and the share of the direction taken: all of it unless f would not fall enough."""
+    lifted, ahead, share = problem.lifted, memory.deck.ahead, 1.0
+    ones = np.ones(problem.place.width(ahead))
     for _ in range(_TRIALS):
         reached, slope, image = np.inf, None, None
         if 0.0 < norm < np.inf:  # else it went beyond the range of floating point: come back
@@ -182,47 +186,46 @@ def _search(
         excess = reached - value - fall
         cut = min(max(-0.5 * fall / excess, 0.1), 0.5) if np.isfinite(excess) and excess > 0 else 0.1
         share, fall = share * cut, fall * cut
-        d *= np.float32(cut)
-        _flat(ahead)[:] = _flat(Y) + d
-        norm = _square(ahead)
+        norm = memory.shorten(cut)
     return None
 
 
-def _product(problem: Problem, slope: Any, Y: Array) -> tuple[Array, float, float]:
+def _product(problem: Problem, slope: Any, Y: Block) -> tuple[Block, float, float]:
     """∇f·Y without its scale, the scale, and the products it took."""
     operator = problem.lifted.gradient(slope)
     product, scale = operator.unscaled(Y)
     return product, scale, operator.products
 
 
-def _power(product: Array) -> float:
+def _power(size: float) -> float:
     """The power of two that brings a product to size one where it is far from it; one elsewhere."""
-    exponent = int(np.frexp(np.abs(product).max(initial=0.0))[1])
+    exponent = math.frexp(size)[1]
     return 1.0 if abs(exponent) < 60 else 2.0 ** -max(-1000, min(1000, exponent))
 
 
-def _pull(Y: Array, at: _Gradient, norm: float) -> Array:
+def _pull(problem: Problem, Y: Block, at: _Gradient, norm: float) -> Array:
     """Yᴴ(⟨∇f, X⟩ − ∇f)Y for Y made unit."""
-    wide = Y.astype(np.complex128 if Y.dtype.kind == "c" else np.float64)
-    return np.asarray(at.scale / norm * (dagger(wide) @ (at.lean * wide - at.product)))
+    place = problem.place
+    wide = place.cast(Y, _double(place.kind(Y)))
+    return np.asarray(at.scale / norm * place.gram(wide, place.blend(at.lean, wide, -1.0, at.product)))
 
 
-def _flat(Y: Array) -> Array:
-    """All real numbers of Y, as one vector that shares its memory."""
-    return Y.reshape(-1).view(Y.real.dtype)
-
-
-def _square(Y: Array) -> float:
+def _square(problem: Problem, Y: Block) -> float:
     """‖Y‖², summed in double."""
-    wide = _flat(Y).astype(np.float64)
-    return float(wide @ wide)
+    return float((problem.place.norms(problem.place.cast(Y, _double(problem.place.kind(Y)))) ** 2).sum())
 
 
-def _spread(scaling: Array, Y: Array) -> Array:
-    """The same number for the real and the imaginary part."""
-    return np.repeat(scaling, 2, axis=1) if Y.dtype.kind == "c" else scaling
+def _length(norms: Array) -> float:
+    """The norm of a block, from those of its columns; none overflows on the way."""
+    top = float(norms.max(initial=0.0))
+    return top * float(np.linalg.norm(norms / top)) if 0.0 < top < np.inf else top
 
 
-def _unit(Y: Array) -> Array:
-    wide = Y.astype(np.complex128 if Y.dtype.kind == "c" else np.float64)
-    return wide / np.linalg.norm(wide)
+def _unit(problem: Problem, Y: Block, norm: float) -> Block:
+    place = problem.place
+    wide = place.cast(Y, _double(place.kind(Y)))
+    return place.scale(wide, 1.0 / math.sqrt(norm))
+
+
+def _double(kind: np.dtype[Any]) -> type:
+    return np.complex128 if kind.kind == "c" else np.float64

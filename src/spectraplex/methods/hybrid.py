@@ -29,7 +29,8 @@ from ..domains.protocol import Projecting
 from ..eigen.leading import leading
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
-from ..places.numpy import EPS, Array, dagger
+from ..places.numpy import EPS, Array
+from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
 from .descent import descend
@@ -54,7 +55,7 @@ class HybridMemory:
     and what they remember."""
 
     block: int
-    guess: Array
+    guess: Block
     curvature: float
     patience: int
     mode: str
@@ -64,9 +65,9 @@ class HybridMemory:
     since: float
     momentum: float
     beta: float
-    U: Array
+    U: Block
     s: Array
-    V: Array
+    V: Block
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,10 @@ class Hybrid:
             point, guess, step = begin(problem, point, rng)
         else:  # a projection needs no first eigenvector
             guess, step = point.atoms.vector(0), Step("start", 0.0, 0.0, np.inf)
-        none = (np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
+        nobody = problem.place.from_host(np.empty((0, 0)))
+        none = (nobody, np.empty(0), nobody)
         memory = HybridMemory(
-            max(2, self.block), guess[:, None], 0.0, _GROWING[0], mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
+            max(2, self.block), guess, 0.0, _GROWING[0], mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
         )
         return point, memory, step
 
@@ -175,12 +177,12 @@ class Hybrid:
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
     ) -> tuple[Point, HybridMemory, Step]:
         """A Frank-Wolfe step towards a block: the guarantee of the whole method."""
-        descent, here = problem.descent(point), base(problem, point)
+        descent, here, place = problem.descent(point), base(problem, point), problem.place
         found = leading(
             descent,
             min(2, problem.domain.dimension),
             accuracy=lambda top: self.share * max(top - here, 0.0),
-            start=np.concatenate([memory.guess, point.atoms.vectors], axis=1),
+            start=place.join(memory.guess, point.atoms.vectors),
             rng=rng,
             max_products=100.0 + len(point.atoms),
             also=memory.block - 2,
@@ -194,11 +196,11 @@ class Hybrid:
             if useful.mean() > 0.7
             else int(max(4, 1.5 * useful.sum()))
         )
-        memory = replace(memory, block=block, guess=found.vectors[:, :4])
+        memory = replace(memory, block=block, guess=place.columns(found.vectors, slice(0, 4)))
         stay = Step("hybrid", 0.0, descent.products, gap)
         if gap <= 0.0:
             return point, memory, stay
-        V, weights = found.vectors[:, useful], promise[useful]
+        V, weights = place.columns(found.vectors, useful), promise[useful]
         # half of the step goes to the leading eigenvector, so that it promises at least half of Frank-Wolfe's decrease
         weights = 0.5 * weights / weights.sum()
         weights[0] += 0.5
@@ -208,9 +210,8 @@ class Hybrid:
         if size == 0.0:
             return point, memory, stay
         old = point.atoms
-        atoms = Atoms.of(
-            np.concatenate([old.vectors, V], axis=1), np.concatenate([(1.0 - size) * old.weights, size * weights])
-        )
+        shared = np.concatenate([(1.0 - size) * old.weights, size * weights])
+        atoms = Atoms.of(place.join(old.vectors, V), shared, place)
         memory = replace(memory, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
         return problem.ahead(point, atoms, dz, size), memory, Step("hybrid", size, descent.products, gap)
 
@@ -238,13 +239,13 @@ def _given_smoothness(objective: Any) -> float | None:
     return None if worked_out else getattr(objective, "smoothness", None)
 
 
-def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:
+def _mean_curvature(problem: Problem, old: Atoms, V: Block, weights: Array, bend: float) -> float:
     """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
-    lifted = problem.lifted.block
-    vectors = np.concatenate([old.vectors, V], axis=1)
+    lifted, place = problem.lifted.block, problem.place
+    vectors = place.join(old.vectors, V)
     signed = np.concatenate([-old.weights, weights])
-    left, right = vectors[lifted.left], vectors[lifted.right]
-    gram = (dagger(left) @ left) * (dagger(right) @ right).conj()
+    left, right = place.rows(vectors, lifted.left), place.rows(vectors, lifted.right)
+    gram = place.gram(left, left) * place.gram(right, right).conj()
     square, sizes = float((signed @ gram @ signed).real), float(np.abs(signed) @ np.abs(gram) @ np.abs(signed))
     if not square > 1e-14 * sizes:  # the escape cancelled to nothing
         return 0.0

@@ -31,7 +31,8 @@ from ..checks import whole
 from ..domains.protocol import Domain, Projecting
 from ..domains.sets import NuclearBall, Spectrahedron, TraceBall
 from ..matrices.factors import Rectangular, Symmetric
-from ..places.numpy import EPS, Array, dagger, inner, norms, orthonormal, size_one
+from ..places.numpy import EPS, Array, dagger, inner, norms, size_one
+from ..places.protocol import Block, Place
 from ..problem import Point, Problem, Step
 from .oracle import base, begin, find
 
@@ -41,7 +42,7 @@ _FAR = 1e3  # where no curvature was met: a move of this many times the domain's
 
 @dataclass(frozen=True, eq=False)
 class InFaceMemory:
-    guess: Array
+    guess: Block
     curvature: float
 
 
@@ -88,33 +89,36 @@ class InFace:
 
     def _within(self, problem: Problem, point: Point, curvature: float) -> tuple[Point, float, float]:
         """The moves on the face of the atoms; also the curvature met last, and the products spent."""
-        objective, domain, products = problem.objective, problem.domain, 0.0
+        objective, domain, place, products = problem.objective, problem.domain, problem.place, 0.0
         scale = problem.lifted.block.scale
         U, s, V = domain.lower(point.atoms).triple()
         if s.size == 0:
             return point, curvature, products
-        P, left = _span(U)
-        Q, right = (P, left) if domain.hermitian else _span(V)
+        P, left = _span(place, U)
+        Q, right = (P, left) if domain.hermitian else _span(place, V)
         M, flipped = (left * s) @ dagger(right), False
         for _ in range(self.moves):
-            times, cost = _times(objective.gradient(point.slope), domain, flipped)
+            times, cost = _times(place, objective.gradient(point.slope), domain, flipped)
             image = times(Q)
-            products += cost * Q.shape[1]
-            G = dagger(P) @ image
-            turned = _turn(P, M, image, G, self.turns)
-            P, M = np.concatenate([P, turned], axis=1), _taller(M, turned)
-            G = np.concatenate([G, dagger(turned) @ image])
-            if domain.hermitian:  # both sides are one: they turn together
-                Q, M = P, _taller(M.T, turned).T
-                G = np.concatenate([G, dagger(P) @ times(turned)], axis=1)
-                products += cost * turned.shape[1]
+            products += cost * place.width(Q)
+            G = place.gram(P, image)
+            turned = _turn(place, P, M, image, G, self.turns)
+            more = 0 if turned is None else place.width(turned)
+            if turned is not None and more:
+                P, M = place.join(P, turned), np.pad(M, ((0, more), (0, 0)))
+                G = np.concatenate([G, place.gram(turned, image)])
+                if domain.hermitian:  # both sides are one: they turn together
+                    Q, M = P, np.pad(M, ((0, 0), (0, more)))
+                    G = np.concatenate([G, place.gram(P, times(turned))], axis=1)
+                    products += cost * more
             steepness = float(norms(G.reshape(-1, 1))[0])
             if steepness == 0.0:
                 break
             curvature = max(curvature, steepness / (_FAR * scale), 1e-290 * max(1.0, steepness))
             D = _copy(domain, M.shape).prox(M - G / curvature, 1.0).dense() - M
-            sides = (Q, P @ D) if flipped else (P @ D, Q)
-            dz = objective.measure(sides[0], np.ones(Q.shape[1]), sides[1])
+            moved = place.times(P, D)
+            sides = (Q, moved) if flipped else (moved, Q)
+            dz = objective.measure(sides[0], np.ones(D.shape[1]), sides[1])
             curve = objective.along(point.image, dz)
             size = curve.minimize(1.0)
             new = problem.ahead(point, point.atoms, dz, size)
@@ -127,45 +131,42 @@ class InFace:
                 P, M, Q, flipped = Q, dagger(M), P, not flipped
         if flipped:
             P, M, Q = Q, dagger(M), P
-        return replace(point, atoms=domain.raised(_decomposed(domain, P, M, Q))), curvature, products
+        return replace(point, atoms=domain.raised(_decomposed(place, domain, P, M, Q))), curvature, products
 
 
-def _span(block: Array) -> tuple[Array, Array]:
+def _span(place: Place, block: Block) -> tuple[Block, Array]:
     """An orthonormal basis P of the columns, and Pᴴ·block.
 
     As a rule all columns but the newest are orthonormal already, because the step before left them so.
     """
-    old, new = block[:, :-1], block[:, -1:]
-    one = np.eye(old.shape[1])
-    if one.size == 0 or np.abs(dagger(old) @ old - one).max() > 1e-13:
-        P, sizes, _ = np.linalg.svd(block, full_matrices=False)  # a start may have any number of dependent atoms
-        P = P[:, sizes > EPS * max(block.shape) * sizes[0]]
-        return P, dagger(P) @ block
-    P = np.concatenate([old, orthonormal(new, old)], axis=1)
-    return P, np.concatenate([np.eye(P.shape[1], one.shape[0]), dagger(P) @ new], axis=1)
+    k = place.width(block) - 1
+    old, new = place.columns(block, slice(0, k)), place.columns(block, slice(k, k + 1))
+    if k == 0 or np.abs(place.gram(old, old) - np.eye(k)).max() > 1e-13:
+        P = place.orthonormal(block)  # a start may have any number of dependent atoms
+        return P, place.gram(P, block)
+    outside = place.orthonormal(new, old)
+    P = place.join(old, outside)
+    return P, np.concatenate([np.eye(place.width(P), k), place.gram(P, new)], axis=1)
 
 
-def _times(gradient: Any, domain: Domain, flipped: bool) -> tuple[Any, float]:
+def _times(place: Place, gradient: Any, domain: Domain, flipped: bool) -> tuple[Any, float]:
     """How ∇f (∇fᴴ when flipped) multiplies a block, and the products a column costs."""
     if not domain.hermitian:
         return (gradient.rmatmat if flipped else gradient.matmat), 0.5
     if gradient.hermitian:
         return gradient.matmat, 1.0
-    return (lambda V: 0.5 * (gradient.matmat(V) + gradient.rmatmat(V))), 1.0
+    return (lambda V: place.blend(0.5, gradient.matmat(V), 0.5, gradient.rmatmat(V))), 1.0
 
 
-def _turn(P: Array, M: Array, image: Array, inside: Array, turns: int) -> Array:
+def _turn(place: Place, P: Block, M: Array, image: Block, inside: Array, turns: int) -> Block | None:
     """The leading left singular vectors of (image − P·inside)·Mᴴ, by the eigenvectors of its small Gram matrix."""
-    unit, size = (size_one(float(np.abs(part).max(initial=0.0))) for part in (image, M))
-    image, inside, M = image * unit, inside * unit, M * size  # at size one: the products below are fourth powers
-    outside = dagger(image) @ image - dagger(inside) @ inside
+    if not turns:
+        return None
+    unit, size = size_one(place.largest(image)), size_one(float(np.abs(M).max(initial=0.0)))
+    image, inside, M = place.scale(image, unit), inside * unit, M * size  # at size one: below are fourth powers
+    outside = place.gram(image, image) - dagger(inside) @ inside
     _, vectors = np.linalg.eigh(M @ outside @ dagger(M))
-    return orthonormal(image @ (dagger(M) @ vectors[:, -turns:]), P) if turns else P[:, :0]
-
-
-def _taller(M: Array, more: Array) -> Array:
-    """M with a row of zeros for every column of ``more``."""
-    return np.pad(M, ((0, more.shape[1]), (0, 0)))
+    return place.orthonormal(place.times(image, dagger(M) @ vectors[:, -turns:]), P)
 
 
 def _copy(domain: Domain, shape: tuple[int, ...]) -> Projecting:
@@ -176,12 +177,12 @@ def _copy(domain: Domain, shape: tuple[int, ...]) -> Projecting:
     return replace(domain, d=shape[0])
 
 
-def _decomposed(domain: Domain, P: Array, M: Array, Q: Array) -> Symmetric | Rectangular:
+def _decomposed(place: Place, domain: Domain, P: Block, M: Array, Q: Block) -> Symmetric | Rectangular:
     """P M Qᴴ by its singular vectors, those at rounding level left out."""
     if domain.hermitian:
         w, u = np.linalg.eigh(0.5 * (M + dagger(M)))
         kept = w > 4 * EPS * w[-1]
-        return Symmetric(P @ u[:, kept], w[kept])
+        return Symmetric(place.times(P, u[:, kept]), w[kept], place)
     u, w, vh = np.linalg.svd(M, full_matrices=False)
     kept = w > 4 * EPS * w[0]
-    return Rectangular(P @ u[:, kept], w[kept], Q @ dagger(vh)[:, kept])
+    return Rectangular(place.times(P, u[:, kept]), w[kept], place.times(Q, dagger(vh)[:, kept]), place)

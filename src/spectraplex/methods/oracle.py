@@ -12,20 +12,18 @@ from ..eigen.leading import Accuracy, leading
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..matrices.lifted import Lifted, Shifted
-from ..matrices.operators import Sparse
-from ..places.numpy import Array
+from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 
 #: Methods with a line search and no β ask for this fraction of the estimated gap.
 FRACTION = 0.1
-_LARGE = 2_000_000  # multiply-adds of a scoring from which single precision pays
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
     """A unit vector v = EV_ξ, its Rayleigh quotient, and ⟨−∇f, vvᴴ − X⟩ as far as it is known (an estimate)."""
 
-    vector: Array
+    vector: Block
     value: float
     gap: float
 
@@ -50,7 +48,7 @@ def find(
     operator: Lifted | Shifted,
     beat: float,
     rng: np.random.Generator,
-    guess: Array | None = None,
+    guess: Block | None = None,
     accuracy: Accuracy | None = None,
     careful: bool = False,
 ) -> Direction:
@@ -72,12 +70,12 @@ def worst(operator: Lifted, atoms: Atoms, worth: float = 0.0) -> tuple[int, floa
     than that can blur.
     """
     buffer, index = atoms.buffer, atoms.index
-    if isinstance(operator.inside, Sparse) and operator.inside.pattern.size * buffer.used > _LARGE:
+    if operator.heavy(buffer.used):
         scores = operator.scores(buffer.single, buffer.used)[index]
         if np.ptp(scores) <= 1e-4 * np.abs(scores).max():
-            scores = operator.scores(buffer.array, buffer.used)[index]
+            scores = operator.scores(buffer.block, buffer.used)[index]
     else:
-        scores = operator.scores(buffer.array, buffer.used)[index]
+        scores = operator.scores(buffer.block, buffer.used)[index]
     if worth > 0.0:
         promised = atoms.weights * (scores.max() - scores)
         scores = np.where(promised >= worth * promised.max(), scores, np.inf)
@@ -87,14 +85,14 @@ def worst(operator: Lifted, atoms: Atoms, worth: float = 0.0) -> tuple[int, floa
 
 def begin(
     problem: Problem, point: Point, rng: np.random.Generator, accuracy: Accuracy | None = None
-) -> tuple[Point, Array, Step]:
+) -> tuple[Point, Block, Step]:
     """Line 3 of Algorithm 2: X₁ = x₁x₁ᴴ with x₁ = EV(−∇f(x₀x₀ᴴ)); a point that somebody gave is kept as it is."""
     if not point.fresh:
         return point, point.atoms.vector(int(np.argmax(point.atoms.weights))), Step("start", 0.0, 0.0, np.inf)
     operator = problem.descent(point)
     found = find(operator, base(problem, point), rng, accuracy=accuracy, careful=accuracy is not None)
     try:
-        reached = problem.point(Atoms.of(found.vector))
+        reached = problem.point(Atoms.of(found.vector, None, problem.place))
     except NotFinite:  # f is not defined out there: line searches will come back from the edge, a jump cannot
         return point, found.vector, Step("start", 0.0, operator.products, found.gap)
     return reached, found.vector, Step("toward", 1.0, operator.products, found.gap)
@@ -105,6 +103,6 @@ def tidy(atoms: Atoms) -> Atoms:
     return atoms.compress() if len(atoms) > max(64, 2 * atoms.dimension) else atoms
 
 
-def difference(problem: Problem, v: Array, x: Array) -> Any:
+def difference(problem: Problem, v: Block, x: Block) -> Any:
     """The image of vvᴴ − xxᴴ."""
     return problem.lifted.combine(1.0, problem.image_of(v), -1.0, problem.image_of(x))

@@ -14,7 +14,9 @@ from ..eigen.leading import leading
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..matrices.lifted import Lifted
 from ..matrices.operators import Operator
+from ..places.here import HERE
 from ..places.numpy import Array
+from ..places.protocol import Block, Place
 
 _FIRST = 12
 
@@ -22,11 +24,12 @@ _FIRST = 12
 def project_leading(
     domain: Projecting,
     operator: Operator,
-    start: Array,
+    start: Block,
     step: float,
     most: int,
     accuracy: float,
     rng: np.random.Generator,
+    place: Place = HERE,
 ) -> tuple[Factors | None, float]:
     """The projection of an operator in the user's space and the products it took; None if it has rank above ``most``.
 
@@ -37,9 +40,9 @@ def project_leading(
     """
     m, n = operator.shape
     if domain.hermitian:
-        lifted = Lifted(operator, slice(0, m), slice(0, m), m, 1.0)
+        lifted = Lifted(operator, slice(0, m), slice(0, m), m, 1.0, place)
     else:  # [[0, A], [Aᴴ, 0]], whose eigenvalues are the singular values
-        lifted = Lifted(operator, slice(0, m), slice(m, m + n), m + n, 2.0)
+        lifted = Lifted(operator, slice(0, m), slice(m, m + n), m + n, 2.0, place)
 
     def wanted(values: Array) -> Array:
         """Pairs with weight to full accuracy; of the others it is enough to know that they stay below the threshold."""
@@ -49,7 +52,7 @@ def project_leading(
         threshold = float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else domain.lam * step
         return np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
 
-    count = max(_FIRST, start.shape[1] + 3)
+    count = max(_FIRST, place.width(start) + 3)
     if count <= most:  # a rough look first: does it pay at all?
         rough = leading(
             lifted, count, accuracy=lambda top: 0.03 * abs(top), start=start, rng=rng, max_products=4.0 * count
@@ -64,7 +67,7 @@ def project_leading(
         weights = domain.shrink(found.values, step)
         if weights[-1] == 0.0:
             kept = weights > 0
-            return _factors(domain, found.vectors[:, kept], weights[kept]), lifted.products
+            return _factors(place, domain, place.columns(found.vectors, kept), weights[kept]), lifted.products
         ahead = _rank_ahead(found.values, weights)
         start, count = found.vectors, max(2 * count, min(int(1.2 * ahead), most))
     return None, lifted.products
@@ -80,9 +83,9 @@ def _rank_ahead(values: Array, weights: Array) -> float:
     return max(values.size, min(np.sqrt(2 * total / fall), values.size + (values[-1] - threshold) / fall * values.size))
 
 
-def _factors(domain: Domain, vectors: Array, weights: Array) -> Factors:
+def _factors(place: Place, domain: Domain, vectors: Block, weights: Array) -> Factors:
     if domain.hermitian:
-        return Symmetric(vectors, weights)
-    m = domain.shape[0]
-    U, V = vectors[:m], vectors[m:]
-    return Rectangular(U / np.linalg.norm(U, axis=0), weights, V / np.linalg.norm(V, axis=0))
+        return Symmetric(vectors, weights, place)
+    m, n = domain.shape
+    U, V = place.rows(vectors, slice(0, m)), place.rows(vectors, slice(m, m + n))
+    return Rectangular(place.unit(U), weights, place.unit(V), place)

@@ -24,6 +24,7 @@ from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import LowRank, Operator, Sum
 from ..places.numpy import EPS, Array, dagger, inner
+from ..places.protocol import Block, Place
 from ..problem import Point, Problem, Step
 from ..rounding import norm
 from .partial import project_leading
@@ -41,9 +42,9 @@ class PGMemory:
 
     momentum: float
     beta: float
-    U: Array
+    U: Block
     s: Array
-    V: Array
+    V: Block
 
     def __post_init__(self) -> None:
         if not (self.beta > 0.0 and self.momentum >= 1.0):
@@ -100,13 +101,13 @@ class ProjectedGradient:
         self,
         problem: Problem,
         point: Point,
-        here: tuple[Array, Array, Array],
+        here: tuple[Block, Array, Block],
         memory: PGMemory,
         fast: bool,
         rng: np.random.Generator,
     ) -> Descended:
         """The projected step; where β is not known, the first one of β, 2β, 4β, … whose model lies above f."""
-        objective, domain, lifted = problem.objective, problem.domain, problem.lifted
+        objective, domain, lifted, place = problem.objective, problem.domain, problem.lifted, problem.place
         known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
         carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
         behind = objective.measure(*before) if carried or not known else None
@@ -117,9 +118,9 @@ class ProjectedGradient:
             momentum = _momentum(memory, beta) if fast else 1.0
             push = (memory.momentum - 1.0) / momentum if carried else 0.0
             image, value, slope = lifted.seen(point.image), point.value - lifted.charge(point.image), point.slope
-            base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian))]
+            base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian, place=place))]
             if carried:
-                base.append((-push, LowRank(*before, hermitian=domain.hermitian)))
+                base.append((-push, LowRank(*before, hermitian=domain.hermitian, place=place)))
                 image = objective.combine(1.0 + push, image, -push, behind)
                 value, slope = objective.evaluate(image)
                 if not np.isfinite(value):
@@ -127,7 +128,7 @@ class ProjectedGradient:
             G = objective.gradient(slope)
             accuracy = 1e-9 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
             factors, cost = self._project(
-                objective, cast(Projecting, domain), [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng
+                problem, cast(Projecting, domain), [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng
             )
             products += cost
             try:
@@ -163,23 +164,23 @@ class ProjectedGradient:
 
     def _project(
         self,
-        objective: Any,
+        problem: Problem,
         domain: Projecting,
         terms: list[tuple[float, Operator]],
-        here: tuple[Array, Array, Array],
+        here: tuple[Block, Array, Block],
         step: float,
         accuracy: float,
         rng: np.random.Generator,
     ) -> tuple[Factors, float]:
-        m, n = domain.shape
+        (m, n), objective, place = domain.shape, problem.objective, problem.place
         # with a sparse objective nothing large and dense is formed
         affordable, products = m * n <= (_DENSE if getattr(objective, "dense", True) else _TINY), 0.0
         if self.partial and not (affordable and min(m, n) <= _SMALL):
-            operator = Sum([factor for factor, _ in terms], [term for _, term in terms])
+            operator = Sum([factor for factor, _ in terms], [term for _, term in terms], place)
             # else as many vectors, with what a search for them holds, as take no more room than the matrix would
             most = min(m, n) // 10 if affordable else min(min(m, n) // 2, max(64, m * n // (16 * (m + n))))
-            start = here[0] if domain.hermitian else np.concatenate([here[0], here[2]], axis=0)
-            found, products = project_leading(domain, operator, start, step, most, accuracy, rng)
+            start = here[0] if domain.hermitian else place.stack(here[0], here[2])
+            found, products = project_leading(domain, operator, start, step, most, accuracy, rng, place)
             if found is not None:
                 return found, products
             if not affordable:
@@ -187,7 +188,7 @@ class ProjectedGradient:
         matrix = _dense(terms)
         if domain.hermitian:
             matrix = 0.5 * (matrix + dagger(matrix))
-        return domain.prox(matrix, step), products + min(m, n)
+        return domain.prox(matrix, step).at(place), products + min(m, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +216,7 @@ def _larger(beta: float, before: float) -> float:
 def _curvature(problem: Problem, point: Point, here: Any, before: Any, behind: Any, beta: float) -> float | None:
     """The curvature that the last step met: ⟨∇f(X) − ∇f(X_old), X − X_old⟩/‖X − X_old‖²; None where there was none."""
     objective = problem.objective
-    D = (here[0] * here[1]) @ dagger(here[2]) - (before[0] * before[1]) @ dagger(before[2])
+    D = LowRank(*here, place=problem.place).dense() - LowRank(*before, place=problem.place).dense()
     square = inner(D, D)
     # differences of slopes that are all rounding say nothing
     blur = 1e-12 * norm(point.slope) / beta if isinstance(point.slope, np.ndarray) else 0.0

@@ -53,18 +53,18 @@ def adaptive_step(
     else:
         size = curve.minimize(chosen.weight)
         atoms = tidy(point.atoms.move(chosen.i, v, size))
-    curvature = _met(curve, size, v, x, memory.curvature)
+    curvature = _met(curve, size, problem.place.gram(v, x), memory.curvature)
     new = problem.ahead(point, atoms, dz, size)
     hoped = hopes(settings.select, memory, chosen.heavy, point.value - new.value)
     return new, RORMemory(memory.t + 1, v, curvature, *hoped), Step("move", size, descent.products, found.gap)
 
 
-def _met(curve: Curve, size: float, v: Array, x: Array, before: float) -> float:
-    """Smoothed curvature ‖𝒜(D)‖²/‖D‖²_F, with ‖vvᴴ − xxᴴ‖²_F = 2(1 − |vᴴx|²).
+def _met(curve: Curve, size: float, overlap: Array, before: float) -> float:
+    """Smoothed curvature ‖𝒜(D)‖²/‖D‖²_F, with ‖vvᴴ − xxᴴ‖²_F = 2(1 − |vᴴx|²); ``overlap`` is vᴴx.
 
     A step of no size says that the regulariser held v at x: it is halved until it lets go.
     """
-    length = 2.0 * (1.0 - abs(np.vdot(v, x)) ** 2)
+    length = 2.0 * (1.0 - abs(overlap[0, 0]) ** 2)
     if size == 0.0 or length < 1e-12:
         return 0.5 * before
     met = curve.curvature(size) / length

@@ -60,14 +60,14 @@ class FullRankOneRegularized:
         def accuracy(value: float) -> float:
             return min(most, FRACTION * max(value - here, 0.0))
 
-        X, a = point.atoms.vectors, point.atoms.weights
-        found = [regularized(descent, x, eta * beta, here, rng, guess=x, accuracy=accuracy, careful=True) for x in X.T]
-        V = np.stack([each.vector for each in found], axis=1)
-        atoms = Atoms.of(np.concatenate([X, V], axis=1), np.concatenate([(1.0 - eta) * a, eta * a]))
-        kept = atoms.weights > 0
-        if not kept.all():
-            atoms = Atoms.of(atoms.vectors[:, kept], atoms.weights[kept])
+        place, a = problem.place, point.atoms.weights
+        X = [point.atoms.vector(i) for i in range(len(point.atoms))]
+        found = [regularized(descent, x, eta * beta, here, rng, guess=x, accuracy=accuracy, careful=True) for x in X]
+        V = [each.vector for each in found]
+        weights = np.concatenate([(1.0 - eta) * a, eta * a])
+        some = [v for v, weight in zip([*X, *V], weights, strict=True) if weight > 0]
+        atoms = Atoms.of(place.join(*some), weights[weights > 0], place)
         compressed = atoms.compress()
         atoms = compressed if len(atoms) > 2 * len(compressed) else atoms
         gap = max(each.gap for each in found)
-        return problem.point(atoms), CGMemory(memory.t + 1, V[:, 0]), Step("full", eta, descent.products, gap)
+        return problem.point(atoms), CGMemory(memory.t + 1, V[0]), Step("full", eta, descent.products, gap)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..eigen.leading import Accuracy
 from ..matrices.lifted import Lifted, Shifted
-from ..places.numpy import Array
+from ..places.protocol import Block
 from ..problem import Point, Problem
 from .oracle import Direction, Oracle, find, worst
 
@@ -49,7 +49,7 @@ def smoothness_or_say(problem: Problem, method: str, beta: Any) -> float:
 
 def regularized(
     descent: Lifted,
-    x: Array,
+    x: Block,
     strength: float,
     beat: float,
     rng: np.random.Generator,
@@ -57,7 +57,7 @@ def regularized(
     **asked: Any,
 ) -> Direction:
     """EV(−∇f + strength·xxᴴ): the best rank-one among those that do not stray from x (Eq. 5 of the paper)."""
-    return (oracle or find)(Shifted(descent, x[:, None], np.array([strength])), beat, rng, **asked)
+    return (oracle or find)(Shifted(descent, descent.place.from_host(x) if isinstance(x, np.ndarray) else x, np.array([strength])), beat, rng, **asked)
 
 
 def share_of_gain(score: float, strength: float) -> Accuracy:
@@ -68,7 +68,7 @@ def share_of_gain(score: float, strength: float) -> Accuracy:
 @dataclass(frozen=True, eq=False)
 class RORMemory:
     t: int
-    guess: Array
+    guess: Block
     curvature: float
     heavy: float = math.inf  # select="worthy": what the last step from a worthy atom gained, and since then, growing,
     light: float = math.inf  # what one may hope for; likewise from the worst of all
@@ -95,7 +95,7 @@ class Chosen:
 
     i: int
     weight: float
-    vector: Array
+    vector: Block
     score: float
     heavy: bool  # select="worthy": it was the worst of the worthy atoms, not the worst of all
 
@@ -105,7 +105,7 @@ def choose(select: str, descent: Lifted, point: Point, memory: RORMemory, rng: n
     atoms, heavy = point.atoms, False
     if select == "random":
         i = atoms.sample(rng)
-        score = float(descent.scores(atoms.vector(i)[:, None], 1)[0])
+        score = float(descent.scores(atoms.vector(i), 1)[0])
     else:
         heavy = select == "worthy" and memory.heavy >= memory.light
         i, score = worst(descent, atoms, _WORTH if heavy else 0.0)

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..places.numpy import Array
+from ..places.protocol import Block
 from ..problem import Problem
 
 _HUGE = 1e290  # a curvature beyond this is no curvature
 _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 
-def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: float) -> Array:
-    """The diagonal scaling at Y; ``curvature`` is the mean one of the loss, for objectives that cannot say more."""
-    lifted, objective = problem.lifted.block, problem.objective
+def inverse_curvature(problem: Problem, Y: Block, norm: float, multiplier: float, curvature: float) -> Block:
+    """The diagonal scaling at Y/‖Y‖, ``norm`` being ‖Y‖².
+
+    ``curvature`` is the mean one of the loss, for objectives that cannot say more.
+    """
+    lifted, objective, place = problem.lifted.block, problem.objective, problem.place
     m, n = objective.shape
     if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
         curvature = 0.0
     rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
     cols = np.full(n, curvature * m) if cols is None else cols
     total = max(float(rows.sum()), np.finfo(float).tiny)
-    squares = np.abs(Y) ** 2
-    bend = np.zeros(Y.shape)
-    bend[lifted.left] += np.outer(rows, (cols / total) @ squares[lifted.right])
-    bend[lifted.right] += np.outer(cols, (rows / total) @ squares[lifted.left])
-    bend *= lifted.scale**2
-    floor = max(multiplier, _FLOOR * float(bend.max()))
-    whole = bend + (floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear
-    return np.asarray(0.5 / np.maximum(whole, 1e-290))
+    left, right = place.rows(Y, lifted.left), place.rows(Y, lifted.right)
+    unit = lifted.scale**2 / norm
+    above, below = unit * place.dots(right, right, cols / total), unit * place.dots(left, left, rows / total)
+    bend = place.outer(place.length(Y), [(lifted.left, rows, above), (lifted.right, cols, below)])
+    floor = max(multiplier, _FLOOR * place.largest(bend))
+    return place.reciprocal(bend, 0.5, floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear

@@ -1,0 +1,181 @@
+"""What a place is: where everything as long as the matrix lives, and the verbs that methods handle it with.
+
+Tall things are *blocks*: columns as long as the matrix upstairs, or as one of its sides. Methods never look inside one.
+What is at most as large as a basis (Gram matrices, coordinates, weights, scores) is *small*: a NumPy array, everywhere.
+``HERE`` (here.py) is this machine with NumPy arrays; ``spectraplex.check(place)`` tries any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .numpy import Array
+
+#: Tall columns, known to their place alone.
+Block = Any
+
+
+class Room(Protocol):
+    """Columns that are written one after the other, without copying those that are there."""
+
+    def write(self, at: int, columns: Block) -> None:
+        """Put columns at a position; what lay there and behind is lost."""
+
+    def first(self, count: int) -> Block:
+        """The first columns, as a block."""
+
+
+class Buffer(Protocol):
+    """The columns of atoms: only ever added to, shared by many ``Atoms``."""
+
+    used: int
+
+    @property
+    def place(self) -> Place: ...
+    @property
+    def block(self) -> Block:
+        """All columns, and perhaps some more behind the first ``used``."""
+
+    @property
+    def single(self) -> Block:
+        """The same in single precision, for comparing atoms, never for values."""
+
+    def append(self, column: Block) -> int:
+        """Add one column; where it is."""
+        ...
+
+    def kept(self, index: Array) -> Buffer:
+        """A new buffer with some of the columns, and room for more."""
+        ...
+
+
+class Deck(Protocol):
+    """What a limited-memory quasi-Newton method keeps of a block: pairs (s, t), their scaling, and three passes.
+
+    Slot ``free`` is where the direction under trial lies. All sums are in double. See methods/quasi_newton.py.
+    """
+
+    def rescale(self, scaling: Block) -> None: ...
+    def back(self, slots: list[int], a: Array) -> Array:
+        """r = scaling·(g − Σ aᵢTᵢ), kept; ⟨Tᵢ, r⟩."""
+        ...
+
+    def forth(self, slots: list[int], c: Array, factor: float, free: int) -> tuple[float, float, float]:
+        """d = −(factor·r + Σ cᵢSᵢ) and ahead = Y + d, kept; ⟨d, g⟩, ‖d‖² and ‖ahead‖²."""
+        ...
+
+    def shorten(self, free: int, share: float) -> float:
+        """d becomes share·d, and ahead Y + d; ‖ahead‖²."""
+        ...
+
+    def turn(self, slots: list[int], free: int, product: Block, lean: float, factor: float) -> Array:
+        """g becomes factor·(product − lean·ahead), T its change, Y what was ahead.
+
+        ⟨Sᵢ, g⟩ for every slot, then ⟨d, g⟩, ⟨d, t⟩, ⟨t, scaling·t⟩ and ‖t‖².
+        """
+        ...
+
+    @property
+    def here(self) -> Block:
+        """Y."""
+
+    @property
+    def ahead(self) -> Block:
+        """Y + d; the next turn or pass overwrites it."""
+
+
+class Place(Protocol):
+    """The verbs. A is a block with k columns; an index is a slice, integers, or one boolean a column."""
+
+    name: str
+
+    # ------------------------------------------------------------------------------------------------ in and out
+    def from_host(self, array: Array) -> Block: ...
+    def to_host(self, A: Block) -> Array: ...
+    def holds(self, thing: Any) -> bool:
+        """Whether this is a block of this place."""
+        ...
+
+    def random(self, length: int, count: int, dtype: str, rng: np.random.Generator) -> Block:
+        """Unit columns, each uniform on the sphere."""
+
+    def axis(self, length: int, at: int, dtype: str) -> Block:
+        """One column of zeros, but for a one."""
+
+    # ------------------------------------------------------------------------------------------------ block-valued
+    def columns(self, A: Block, index: Any) -> Block: ...
+    def join(self, *blocks: Block) -> Block:
+        """[A, B, …]."""
+
+    def rows(self, A: Block, part: slice) -> Block:
+        """One side of a block upstairs."""
+
+    def stack(self, *blocks: Block) -> Block:
+        """Sides on top of each other."""
+
+    def padded(self, A: Block, more: int) -> Block:
+        """With rows of zeros below."""
+
+    def times(self, A: Block, small: Array) -> Block:
+        """A·small."""
+
+    def scale(self, A: Block, weights: Array | float) -> Block:
+        """Every column times a number of its own, or all times one."""
+
+    def blend(self, a: float, A: Block, b: float, B: Block) -> Block:
+        """a·A + b·B."""
+
+    def unit(self, A: Block) -> Block:
+        """Every column divided by its norm."""
+
+    def cast(self, A: Block, dtype: Any) -> Block:
+        """In another precision, or complex; perhaps the same block where it is that already."""
+
+    def copy(self, A: Block, dtype: Any) -> Block:
+        """The same, and in any case a block of its own."""
+
+    def orthonormal(self, A: Block, basis: Block | None = None) -> Block:
+        """Orthonormal columns with the span of A, orthogonal to a basis; directions lost to rounding are left out."""
+
+    def qr(self, A: Block) -> tuple[Block, Array]:
+        """A = Q·R with orthonormal columns and a small R; for blocks that are at least as long as wide."""
+        ...
+
+    def outer(self, length: int, terms: list[tuple[slice, Array, Array]]) -> Block:
+        """Σ rows·columnᵀ: each term has numbers a row, on a part of the rows, and numbers a column."""
+
+    def reciprocal(self, A: Block, a: float, b: float) -> Block:
+        """a/(A + b), entry by entry; A and b are at least zero, and not both zero."""
+
+    # ------------------------------------------------------------------------------------------------ small-valued
+    def length(self, A: Block) -> int: ...
+    def width(self, A: Block) -> int: ...
+    def kind(self, A: Block) -> np.dtype[Any]:
+        """What its numbers are."""
+        ...
+
+    def row(self, A: Block, at: int) -> Array:
+        """One row: k numbers."""
+        ...
+
+    def gram(self, A: Block, B: Block) -> Array:
+        """AᴴB, summed in double."""
+        ...
+
+    def dots(self, A: Block, B: Block, weights: Array | None = None) -> Array:
+        """Re aₖᴴbₖ of the columns, the rows weighted."""
+        ...
+
+    def norms(self, A: Block) -> Array: ...
+    def largest(self, A: Block) -> float:
+        """max |entry|."""
+        ...
+
+    def finite(self, A: Block) -> bool: ...
+
+    # ------------------------------------------------------------------------------------------------ kept
+    def room(self, length: int, dtype: Any) -> Room: ...
+    def buffer(self, columns: Block) -> Buffer: ...
+    def deck(self, Y: Block, gradient: Block, scaling: Block, history: int, compiled: bool) -> Deck: ...
