@@ -16,7 +16,7 @@ import numpy as np
 
 from .certificates.dual import Candidate
 from .domains.charged import Charged
-from .fingerprint import data_fingerprint, identity
+from .fingerprint import data_fingerprint
 from .losses.curves import NotFinite
 from .matrices.atoms import Atoms, Buffer
 from .objectives.distance import Factored
@@ -34,7 +34,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
     state: dict[str, Any] = {
         "problem": data_fingerprint(run.problem),
         "about": repr(run.problem),
-        "method": identity(run.method),
+        "method": run.facts.identity,
         "size": run.problem.domain.size,
         "step": run.step_number,
         "products": run.products,
@@ -67,7 +67,7 @@ def resume(run: Run, earlier: Result) -> bool:
     run.begun = float(state.get("begun", run.scale))
     run.stop = run.stop.begun(run.begun)
     run.rng.bit_generator.state = json.loads(state["rng"])
-    if state["method"] != identity(run.method) or state.get("size") != problem.domain.size:
+    if state["method"] != run.facts.identity or state.get("size") != problem.domain.size:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
     dimension = problem.domain.dimension
     atoms = restore_atoms(state, dimension)

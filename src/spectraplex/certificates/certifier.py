@@ -36,7 +36,7 @@ class Certifier:
         self.average: Any = None  # of the images so far: often the better dual point
         self.contradicted = False  # a "lower bound" above a value: no convex function has that
         self.blur = 0.0  # rounding of the last bound and of the value it was compared with
-        self._averages = average and hasattr(problem.objective, "conjugate")  # else no bare slope can be verified
+        self._averages = average and problem.facts.conjugate is not None  # else no bare slope can be verified
         self._last_cost, self._last_seen = 0.0, -math.inf
 
     @property
@@ -102,7 +102,7 @@ class Certifier:
     def _rounding(self, own: Candidate) -> float:
         size, terms = extent(self.problem, own)
         charged = 8 * EPS * self.problem.lifted.allowance  # λT·(1 − slack), with a slack near one
-        return of_value(self.problem.objective, own.value, own.slope, size, terms) + charged
+        return of_value(self.problem.facts, own.value, own.slope, size, terms) + charged
 
     def confront(self, own: Candidate) -> bool:
         """Whether the bound lies above a value that was seen; it is then withdrawn, and nothing counts as certified."""
@@ -219,7 +219,7 @@ class Certifier:
             fits = average.shape == image.shape and average.dtype == image.dtype and np.isfinite(average).all()
             self.average = average if fits else None
         failure = float(state["failure"])
-        if state["kind"] in ("proven", "probable") and 0.0 < failure < 1.0 and hasattr(self.problem.objective, "parts"):
+        if state["kind"] in ("proven", "probable") and 0.0 < failure < 1.0 and self.problem.facts.parts is not None:
             self._rederive(state, like, failure)
 
     def _rederive(self, state: dict[str, Any], like: Candidate, failure: float) -> None:

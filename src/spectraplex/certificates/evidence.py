@@ -106,7 +106,7 @@ def nearby(problem: Problem, known: LowerBound, candidate: Candidate, value: flo
 
     No product is spent. None where the slopes are not arrays, or the objective does not know ‖𝒜‖.
     """
-    y, x, reach = known.candidate.slope, candidate.slope, getattr(problem.objective, "reach", None)
+    y, x, reach = known.candidate.slope, candidate.slope, problem.facts.reach
     if reach is None or not isinstance(x, np.ndarray) or not _alike(y, x):
         return None
     pull = problem.lifted.pull(x)

@@ -55,7 +55,7 @@ def look(problem: Problem, X: Any, owner: str = "certify") -> Judged:
 
 def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str = "") -> Judged:
     """Judge factors that are known to be feasible."""
-    objective, lifted = problem.objective, problem.lifted
+    objective, facts, lifted = problem.objective, problem.facts, problem.lifted
     U, s, V = factors.triple()
     wanted = np.dtype(problem.dtype)
     if U.dtype != wanted or V.dtype != wanted:
@@ -70,13 +70,11 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
     size = float((np.abs(s) * _lengths(U) * _lengths(V)).sum())
     terms = s.size + _LOOSE + _beyond(problem, size)
     rounding = (
-        of_value(objective, float(loss), slope, size, terms)
-        + EPS * (s.size + 8 + _LOOSE) * abs(price)
-        + EPS * abs(value)
+        of_value(facts, float(loss), slope, size, terms) + EPS * (s.size + 8 + _LOOSE) * abs(price) + EPS * abs(value)
     )
     candidate = Candidate(value, slope, lifted.whole(image), factors)
-    if not hasattr(objective, "rounding") and getattr(objective, "bend", None) is None:
-        blur = of_image(objective, size, terms)
+    if facts.rounding is None and facts.bend is None:
+        blur = of_image(facts, size, terms)
         rounding += 0.5 * met(problem, candidate, blur) * blur * blur
     return Judged(value, rounding, outside, mark or factors_fingerprint(factors), factors, candidate)
 

@@ -68,13 +68,13 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
 
     A slope that moves by δy = βδz moves −ℓ*(c·y) by at most c‖∇ℓ*‖‖δy‖ and c·θσ₁ by at most cθ‖𝒜‖‖δy‖.
     """
-    bend = getattr(problem.objective, "bend", None)
+    facts, bend = problem.facts, problem.facts.bend
     if candidate.of_what is None:
         return 0.0
     size, terms = extent(problem, candidate)
     if bend is None:
-        bend = met(problem, candidate, of_image(problem.objective, size, terms))
-    reach, conjugate = getattr(problem.objective, "reach", 1.0), dual_facts(problem, candidate)[0]
+        bend = met(problem, candidate, of_image(facts, size, terms))
+    reach, conjugate = 1.0 if facts.reach is None else facts.reach, dual_facts(problem, candidate)[0]
     radius = size if problem.lifted.penalty else problem.domain.size
     weight = reach * (radius + size)
     if conjugate is not None and c != 1.0:
@@ -82,8 +82,8 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
         pull = math.sqrt(conjugate.quadratic[1]) if factored else norm(candidate.slope)
         weight += abs(1.0 - c) * conjugate.size / pull if pull > 0.0 else 0.0
     # two slopes are nowhere farther apart than twice the largest there is
-    off = min(bend * of_image(problem.objective, size, terms), 2.0 * getattr(problem.objective, "steepest", math.inf))
-    return c * off * weight
+    steepest = math.inf if facts.steepest is None else facts.steepest
+    return c * min(bend * of_image(facts, size, terms), 2.0 * steepest) * weight
 
 
 def met(problem: Problem, candidate: Candidate, blur: float) -> float:
@@ -194,7 +194,7 @@ def contradicts(problem: Problem, bound: float, value: float, rounding: float) -
     Bounds are lowered by their rounding already; ``rounding`` is that of the value. What rounding a user's own function
     has is not known: it is taken to be right to nine digits.
     """
-    own = 0.0 if hasattr(problem.objective, "conjugate") else 1e-9 * max(abs(bound), abs(value))
+    own = 0.0 if problem.facts.conjugate is not None else 1e-9 * max(abs(bound), abs(value))
     return bound > value + rounding + own + VANISHING
 
 

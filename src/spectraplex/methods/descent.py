@@ -139,7 +139,7 @@ def _scaled_memory(problem: Problem, Y: Array, at: _Gradient, curvature: float) 
     scaling = inverse_curvature(problem, _unit(Y), -at.lean * at.scale, curvature)
     reach = float(scaling.max())
     # a sparse objective's kernels are loaded anyway
-    sparse = getattr(problem.objective, "single", False) and not getattr(problem.objective, "held", 0)
+    sparse = problem.facts.single and not problem.facts.held
     return LimitedMemory(_spread(scaling / reach, Y), _HISTORY, compiled=sparse), reach
 
 

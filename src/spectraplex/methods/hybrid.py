@@ -19,7 +19,6 @@ CG would use, are the way out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,7 +99,8 @@ class Hybrid:
             )
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
-        mode = "project" if getattr(problem.objective, "condition", np.inf) <= _WELL else "factor"
+        condition = problem.facts.condition
+        mode = "project" if condition is not None and condition <= _WELL else "factor"
         if mode == "factor":
             point, guess, step = begin(problem, point, rng)
         else:  # a projection needs no first eigenvector
@@ -218,7 +218,7 @@ class Hybrid:
 def _single(problem: Problem, point: Point, gap: float) -> bool:
     """Whether factors may be kept in single precision: where every sum is in double, and far from the optimum."""
     rough = gap > _SINGLE * (abs(base(problem, point)) + gap)
-    return bool(getattr(problem.objective, "single", False)) and rough
+    return problem.facts.single and rough
 
 
 def _projects(problem: Problem) -> bool:
@@ -226,16 +226,10 @@ def _projects(problem: Problem) -> bool:
 
     Without β a projection has to try for a step size; a descent needs none.
     """
-    objective = problem.objective
-    if not getattr(objective, "dense", False) or not isinstance(problem.domain, Projecting):
+    facts = problem.facts
+    if not facts.dense or not isinstance(problem.domain, Projecting):
         return False
-    return hasattr(objective, "condition") or _given_smoothness(objective) is not None
-
-
-def _given_smoothness(objective: Any) -> float | None:
-    """The smoothness where it is a plain number; None where a (cached) property works it out, asked for or not."""
-    worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
-    return None if worked_out else getattr(objective, "smoothness", None)
+    return facts.given_smoothness is not None or facts.condition is not None
 
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Array, weights: Array, bend: float) -> float:

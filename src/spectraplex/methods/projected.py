@@ -23,6 +23,7 @@ from ..domains.protocol import Projecting
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import LowRank, Operator, Sum
+from ..objectives.facts import ObjectiveFacts
 from ..places.numpy import EPS, Array, dagger, inner
 from ..problem import Point, Problem, Step
 from ..rounding import norm
@@ -127,7 +128,7 @@ class ProjectedGradient:
             G = objective.gradient(slope)
             accuracy = 1e-9 if memory.momentum == 1.0 else 1e-12  # a first step need not be the last
             factors, cost = self._project(
-                objective, cast(Projecting, domain), [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng
+                problem.facts, cast(Projecting, domain), [*base, (-1.0 / beta, G)], here, 1.0 / beta, accuracy, rng
             )
             products += cost
             try:
@@ -163,7 +164,7 @@ class ProjectedGradient:
 
     def _project(
         self,
-        objective: Any,
+        facts: ObjectiveFacts,
         domain: Projecting,
         terms: list[tuple[float, Operator]],
         here: tuple[Array, Array, Array],
@@ -173,7 +174,7 @@ class ProjectedGradient:
     ) -> tuple[Factors, float]:
         m, n = domain.shape
         # with a sparse objective nothing large and dense is formed
-        affordable, products = m * n <= (_DENSE if getattr(objective, "dense", True) else _TINY), 0.0
+        affordable, products = m * n <= (_TINY if facts.dense is False else _DENSE), 0.0
         if self.partial and not (affordable and min(m, n) <= _SMALL):
             operator = Sum([factor for factor, _ in terms], [term for _, term in terms])
             # else as many vectors, with what a search for them holds, as take no more room than the matrix would
@@ -240,7 +241,4 @@ def _dense(terms: list[tuple[float, Operator]]) -> Array:
 
 def _smoothness(problem: Problem) -> float | None:
     """β in the user's own space, among Hermitian matrices where the domain is one of those."""
-    own = getattr(problem.objective, "smoothness", None)
-    if problem.domain.hermitian:
-        own = getattr(problem.objective, "hermitian_smoothness", None) or own
-    return own if own else None
+    return problem.facts.smoothness_among(problem.domain.hermitian) or None

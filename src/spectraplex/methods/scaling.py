@@ -21,8 +21,8 @@ def inverse_curvature(problem: Problem, Y: Array, multiplier: float, curvature: 
     m, n = objective.shape
     if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
         curvature = 0.0
-    rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
-    cols = np.full(n, curvature * m) if cols is None else cols
+    told = problem.facts.coverage
+    rows, cols = (np.full(m, curvature * n), np.full(n, curvature * m)) if told is None else told
     total = max(float(rows.sum()), np.finfo(float).tiny)
     squares = np.abs(Y) ** 2
     bend = np.zeros(Y.shape)

@@ -26,6 +26,7 @@ from ..domains.sets import NuclearBall, TraceBall
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..objectives.distance import Factored
+from ..objectives.facts import ObjectiveFacts, facts_of
 from ..penalized import Penalized, infimum, norm_bound, zero_image
 from ..places.numpy import EPS
 from ..problem import Problem
@@ -67,7 +68,12 @@ class Family:
 
     def lifted(self, size: float) -> Any:
         """What a lower bound at that size has to know, without the checks that a problem makes at the door."""
-        return SimpleNamespace(objective=self.objective, lifted=self._domain(size).lift(self.objective))
+        lifted = self._domain(size).lift(self.objective)
+        return SimpleNamespace(objective=self.objective, facts=self.facts, lifted=lifted)
+
+    @cached_property
+    def facts(self) -> ObjectiveFacts:
+        return facts_of(self.objective)
 
     def _domain(self, size: float) -> Any:
         shape = self.objective.shape
