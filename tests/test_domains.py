@@ -364,5 +364,5 @@ def test_every_domain_has_all_that_a_domain_has(domain, size, lam):
     assert isinstance(domain, Domain) and (domain.size, domain.lam) == (size, lam)
     lifted = domain.lift(sx.Distance(np.zeros(domain.shape)))
     assert lifted.penalty == (lam > 0) and lifted.dimension == domain.dimension
-    block = lifted.block
+    block = lifted.corner
     assert (block.left.stop - block.left.start, block.right.stop - block.right.start) == domain.shape

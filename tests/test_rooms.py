@@ -98,3 +98,30 @@ def test_no_module_imports_itself_around_a_corner():
     for module in MODULES:
         if module:
             visit(module, ())
+
+
+#: Rooms where nobody asks a thing whether it has an attribute: what it knows is in its record of facts.
+TYPED = ("methods", "certificates", "domains", "eigen", "paths", "problem", "solve", "run", "penalized", "rounding")
+#: But for these functions, which meet what a user made and read it once.
+DOORS = {
+    ("problem", "__post_init__"),  # is this a domain?
+    ("problem", "require_objective"),  # is this an objective?
+    ("methods", "resolve"),  # is this a method?
+    ("methods", "facts_of"),  # what a method says of itself
+    ("certificates.judged", "_inside"),  # is this X a sparse matrix?
+    ("eigen.krylov", "__init__"),  # an operator of anybody's: does it have two sides,
+    ("eigen.small", "at_hand"),  # is its matrix to be had,
+    ("eigen.leading", "_decomposed"),  # does it count its products?
+}
+
+
+def test_facts_are_read_at_the_doors_alone():
+    found = set()
+    for module, path in MODULES.items():
+        if module.split(".")[0] in TYPED:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for function in ast.walk(tree):
+                if isinstance(function, ast.FunctionDef):
+                    names = (node.id for node in ast.walk(function) if isinstance(node, ast.Name))
+                    found |= {(module, function.name) for name in names if name in ("getattr", "hasattr")}
+    assert found == DOORS

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .matrices.factors import Factors, Symmetric
+from .places.here import HERE
 
 if TYPE_CHECKING:
+    from .objectives.facts import ObjectiveFacts
     from .problem import Problem
 
 
@@ -64,7 +66,7 @@ def identity(thing: Any, depth: int = 4) -> str:
 
 
 def factors_fingerprint(X: Factors) -> str:
-    return fingerprint(*X.triple()[: 2 if isinstance(X, Symmetric) else 3])
+    return fingerprint(*X.at(HERE).triple()[: 2 if isinstance(X, Symmetric) else 3])
 
 
 def data_fingerprint(problem: Problem) -> str:
@@ -76,11 +78,12 @@ def data_fingerprint(problem: Problem) -> str:
     return problem.fingerprint
 
 
-def of_problem(objective: Any, domain: Any) -> str:
+def of_problem(facts: ObjectiveFacts, domain: Any) -> str:
     """See ``data_fingerprint``; a penalty's bound on the norm of a solution is no part of the problem."""
+    objective = facts.objective
     named = (identity(domain.known()), type(objective).__qualname__)
-    if hasattr(objective, "parts"):
-        return fingerprint(*named, *objective.parts())
+    if facts.parts is not None:
+        return fingerprint(*named, *facts.parts())
     m, n = objective.shape
     return fingerprint(*named, f"{m}×{n}", str(objective.dtype))
 

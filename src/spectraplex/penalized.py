@@ -14,9 +14,10 @@ from .domains.sets import LEAST, NuclearBall, TraceBall
 from .eigen.leading import leading
 from .losses.curves import NotFinite
 from .matrices.factors import as_factors
+from .objectives.facts import facts_of
 from .problem import Problem, require_objective
 from .result import Result
-from .rounding import of_sum
+from .rounding import length, of_sum
 
 #: The least λ: no price has lost digits to underflow.
 LEAST_PRICE = float(np.finfo(np.float64).tiny)
@@ -52,8 +53,9 @@ class Penalized(Problem):
         m, n = objective.shape
         if psd and m != n:
             raise ValueError(f"Penalized: psd=True is about square matrices, but the objective's are {m}×{n}.")
-        if psd and hasattr(objective, "require_hermitian"):
-            objective.require_hermitian()
+        require_hermitian = facts_of(objective).require_hermitian
+        if psd and require_hermitian is not None:
+            require_hermitian()
         if bound is None:
             bound = norm_bound(objective, lam, psd)
             if bound is None:
@@ -113,20 +115,19 @@ def largest(objective: Any, image: Any, psd: bool = False) -> float:
 
 def zero_image(objective: Any) -> Any:
     """The image of Z = 0."""
-    m, n = objective.shape
-    return objective.measure(np.ones((m, 1), objective.dtype), np.zeros(1), np.ones((n, 1), objective.dtype))
+    place, (m, n), kind = facts_of(objective).place, objective.shape, objective.dtype
+    return objective.measure(place.axis(m, 0, kind), np.zeros(1), place.axis(n, 0, kind))
 
 
 def infimum(objective: Any) -> float | None:
     """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed; else what the objective says (``lower``)."""
-    value, slope = objective.evaluate(zero_image(objective))
-    conjugate = objective.conjugate(slope) if hasattr(objective, "conjugate") else None
-    if conjugate is None:
-        return getattr(objective, "lower", None)
+    facts, (value, slope) = facts_of(objective), objective.evaluate(zero_image(objective))
+    if facts.conjugate is None:
+        return facts.lower
+    conjugate = facts.conjugate(slope)
     # a value that is itself a minimum, found to some accuracy, proves nothing about a conjugate
-    exact = not getattr(objective, "inexact", False)
-    if exact and not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
-        return getattr(objective, "lower", None)
+    if not facts.inexact and not abs(value + conjugate.at(1.0)) <= 1e-7 * (abs(value) + conjugate.size):
+        return facts.lower
     return -float(conjugate.at(0.0))
 
 
@@ -151,7 +152,7 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
         return None
     unit = unit_ball(objective, psd).lifted
     found = leading(unit.pull(slope), accuracy=_tenth, rng=np.random.default_rng(0), max_products=30.0)
-    column = found.vectors[:, :1]
+    column = found.vector
     limit = min((value - least) / lam if value > least else 0.0, 1e150)
     curve = tilted(objective.along(zero, unit.measure(column, np.ones(1), column)), 0.0, lam)
     try:
@@ -159,10 +160,11 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
         better = min(curve.value(size), value)
     except NotFinite:
         size, better = 0.0, value
-    rounding = of_sum(getattr(slope, "size", 1)) * (abs(value) + abs(least) + lam * size)
+    rounding = of_sum(length(slope)) * (abs(value) + abs(least) + lam * size)
     bounds = [(max(better - least, 0.0) + rounding) / lam]
-    if hasattr(objective, "fitted"):
-        bounds.append(objective.fitted(psd))
+    fitted = facts_of(objective).fitted
+    if fitted is not None:
+        bounds.append(fitted(psd))
     if size > 0.0:
         bounds.append(_FAR * size)
     bound = min(each for each in bounds if not math.isnan(each))
@@ -171,11 +173,12 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
 
 def _away_from_zero(objective: Any, lam: float, psd: bool) -> float | None:
     """The same for a loss that is not finite at zero, from multiples of a matrix where it is; None without one."""
-    start = objective.start(unit_ball(objective, psd).domain) if hasattr(objective, "start") else None
-    if start is None or not hasattr(objective, "conjugate"):
+    facts = facts_of(objective)
+    start = None if facts.start is None else facts.start(unit_ball(objective, psd).domain)
+    if start is None or facts.conjugate is None:
         return None
     image = objective.measure(*start.triple())
-    conjugate = objective.conjugate(objective.evaluate(image)[1])
+    conjugate = facts.conjugate(objective.evaluate(image)[1])
     if conjugate.scale is not None:  # −N ln t + λt‖Z‖ is least where ‖tZ‖ = N/λ, along every ray
         return float(conjugate.scale(lam))
     sizes = 10.0 ** np.arange(-12.0, 13.0)

@@ -13,6 +13,7 @@ from .fingerprint import of_problem
 from .losses.curves import Curve, NotFinite
 from .matrices.atoms import Atoms
 from .matrices.lifted import Lifted
+from .objectives.facts import ObjectiveFacts, facts_of
 from .places.protocol import Block, Place
 
 _ONE = np.ones(1)
@@ -85,8 +86,13 @@ class Problem:
                 f"Problem: the objective is about {_times(self.objective.shape)} matrices, the domain "
                 f"{self.domain} about {_times(self.domain.shape)} ones."
             )
-        if self.domain.hermitian and hasattr(self.objective, "require_hermitian"):
-            self.objective.require_hermitian()
+        if self.domain.hermitian and self.facts.require_hermitian is not None:
+            self.facts.require_hermitian()
+
+    @cached_property
+    def facts(self) -> ObjectiveFacts:
+        """What the objective knows of itself; None in it where a method has to do without."""
+        return facts_of(self.objective)
 
     @cached_property
     def lifted(self) -> Upstairs:
@@ -96,7 +102,7 @@ class Problem:
     @cached_property
     def fingerprint(self) -> str:
         """Of everything the problem depends on; see fingerprint.py. Data must not change once a problem is made."""
-        return of_problem(self.objective, self.domain)
+        return of_problem(self.facts, self.domain)
 
     @property
     def dtype(self) -> str:

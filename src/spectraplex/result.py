@@ -17,6 +17,7 @@ from .files import aside, number, plain
 from .matrices.factors import Factors, Rectangular, Symmetric
 from .notebook import card, curves
 from .numerals import counted, shown
+from .places.here import HERE
 from .stop import Status
 from .trace import Record, Trace
 
@@ -47,7 +48,8 @@ class Result:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         parts = ("vectors", "weights") if isinstance(self.X, Symmetric) else ("U", "s", "V")
-        arrays: dict[str, Any] = {f"X.{name}": np.asarray(getattr(self.X, name)) for name in parts}
+        X = self.X.at(HERE)
+        arrays: dict[str, Any] = {f"X.{name}": np.asarray(getattr(X, name)) for name in parts}
         if self.certificate.evidence is not None:
             kept = self.certificate.evidence
             arrays |= {f"evidence.{kept.kind}.{name}": array for name, array in kept.arrays.items()}

@@ -13,11 +13,14 @@ bounds are lowered by, and what contradictions are judged against.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .places.numpy import EPS, Array, size_one
+
+if TYPE_CHECKING:
+    from .objectives.facts import ObjectiveFacts
 
 VANISHING = 2.0**-1070
 
@@ -36,35 +39,40 @@ def norm(numbers: Array) -> float:
     return float(np.linalg.norm(numbers * unit)) / unit
 
 
-def of_image(objective: Any, size: float, terms: int) -> float:
+def of_image(facts: ObjectiveFacts, size: float, terms: int) -> float:
     """‖δz‖ for the image of X = Σ sₖ uₖvₖᴴ with so many terms and Σ|sₖ| = size (unit uₖ and vₖ).
 
     ``reach`` is an upper bound on ‖𝒜‖; ``summed`` counts the numbers that one measurement adds up.
     """
-    reach, summed = getattr(objective, "reach", 1.0), getattr(objective, "summed", 0)
-    return (EPS * (terms + 8) + (of_sum(summed) if summed else 0.0)) * size * reach
+    reach = 1.0 if facts.reach is None else facts.reach
+    return (EPS * (terms + 8) + (of_sum(facts.summed) if facts.summed else 0.0)) * size * reach
 
 
-def of_value(objective: Any, value: float, slope: Any, size: float, terms: int) -> float:
+def length(slope: Any) -> int:
+    """How many numbers a slope has; one that is no array counts as one."""
+    return int(slope.size) if isinstance(slope, np.ndarray) else 1
+
+
+def of_value(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms: int) -> float:
     """How far the loss at X may be from the number that was computed; an objective may know better than ``plain``."""
-    if hasattr(objective, "rounding"):
-        return float(objective.rounding(value, slope, size, terms))
-    return plain(objective, value, slope, size, terms)
+    if facts.rounding is not None:
+        return float(facts.rounding(value, slope, size, terms))
+    return plain(facts, value, slope, size, terms)
 
 
-def plain(objective: Any, value: float, slope: Any, size: float, terms: int) -> float:
+def plain(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms: int) -> float:
     """The bound above, for a loss that is a sum of positive terms."""
-    m, n = objective.shape
+    m, n = facts.objective.shape
     if not isinstance(slope, np.ndarray):  # an objective of the user's own, which does not say
         return of_sum(m * n) * abs(value) + m * n * VANISHING
     return (
         of_sum(slope.size) * abs(value)
-        + moved(objective, slope, of_image(objective, size, terms))
-        + slope.size * VANISHING * max(1.0, getattr(objective, "bend", None) or 1.0)  # weights multiply what vanished
+        + moved(facts, slope, of_image(facts, size, terms))
+        + slope.size * VANISHING * max(1.0, facts.bend or 1.0)  # weights multiply what vanished
     )
 
 
-def moved(objective: Any, slope: Array, blur: float) -> float:
+def moved(facts: ObjectiveFacts, slope: Array, blur: float) -> float:
     """How far the loss moves when its image does by ``blur``: ‖y‖‖δz‖ + ½β‖δz‖², or L‖δz‖ where no slope exceeds L."""
-    bend, steepest = getattr(objective, "bend", None) or 0.0, getattr(objective, "steepest", math.inf)
+    bend, steepest = facts.bend or 0.0, math.inf if facts.steepest is None else facts.steepest
     return float(min(norm(slope) * blur + 0.5 * bend * blur * blur, steepest * blur if blur > 0.0 else 0.0))

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .checks import chance, whole
 from .fingerprint import data_fingerprint, factors_fingerprint, stream
 from .losses.curves import NotFinite
 from .matrices.factors import as_factors
-from .methods import resolve
+from .methods import MethodFacts, facts_of, resolve
 from .places.numpy import EPS
 from .places.threads import one_blas_thread
 from .problem import Point, Problem, Step
@@ -27,6 +27,14 @@ from .stop import Status, Stop
 from .trace import Record, Trace
 
 Observer = Callable[[Record, Point], Any]
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """An observer that may ask for what it takes to go on later."""
+
+    def keep(self, result: Callable[[], Result]) -> Any: ...
+
 
 _AFRESH = 50  # steps between two fresh measurements of the image: the recurrence drifts
 _LIMITS = (Status.STALLED, Status.STEP_LIMIT, Status.TIME_LIMIT, Status.PRODUCT_LIMIT)
@@ -80,10 +88,11 @@ def solve(
         raise TypeError("solve: observers must be a list of functions observer(record, point), e.g. [Progress()].")
     whole("solve", "seed", seed, least=0)
     method = resolve(method)
-    if hasattr(method, "require"):
-        method.require(problem)
+    facts = facts_of(method)
+    if facts.require is not None:
+        facts.require(problem)
     run = Run(problem, method, stop, watching, seed, failure)
-    if _wants_blas_threads(problem, run.method):
+    if _wants_blas_threads(problem, facts):
         return run.run(start, certify)
     with one_blas_thread:
         return run.run(start, certify)
@@ -97,14 +106,15 @@ class Run:
         problem: Problem,
         method: Any,
         stop: Stop,
-        observers: tuple[Observer, ...],
+        observers: tuple[Any, ...],
         seed: int,
         failure: float,
     ) -> None:
         self.problem, self.method, self.stop, self.observers = problem, method, stop, observers
+        self.facts = facts_of(method)
         # with the data in it: nobody can build a problem that expects these random starts
         self.seed, self.rng = seed, stream(seed, data_fingerprint(problem))
-        self.certifier = Certifier(problem, failure, seed, average=getattr(method, "zigzags", True))
+        self.certifier = Certifier(problem, failure, seed, average=self.facts.zigzags)
         self.step_number = 0
         self.products = 0.0
         self.seconds_before = self.products_before = 0.0
@@ -201,8 +211,8 @@ class Run:
                 return True
             start = start.X
         problem = self.problem
-        if start is None and hasattr(problem.objective, "start"):  # a loss need not be finite at the domain's own
-            start = problem.objective.start(problem.domain)
+        if start is None and problem.facts.start is not None:  # a loss need not be finite at the domain's own
+            start = problem.facts.start(problem.domain)
         if start is None:
             atoms = problem.domain.start(problem.dtype, self.rng)
         else:
@@ -315,7 +325,7 @@ class Run:
             return Status.STALLED
         verdict = self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
         if verdict is None:
-            keepers = (observer.keep for observer in self.observers if hasattr(observer, "keep"))
+            keepers = (observer.keep for observer in self.observers if isinstance(observer, Keeping))
             if any(_says_stop(keep(self._so_far)) for keep in keepers):
                 return Status.OBSERVER
         return verdict
@@ -363,9 +373,7 @@ def _says_stop(answer: Any) -> bool:
     return isinstance(answer, bool | np.bool_) and not answer
 
 
-def _wants_blas_threads(problem: Problem, method: Any) -> bool:
+def _wants_blas_threads(problem: Problem, method: MethodFacts) -> bool:
     """Large dense matrices: whole decompositions, products with a gradient that is one, many dense measurements."""
-    objective = problem.objective
-    dense = getattr(method, "dense", False) or getattr(objective, "dense", False)
-    large = objective.shape[0] * objective.shape[1] > 250_000
-    return (bool(dense) and large) or getattr(objective, "held", 0) > 2_000_000
+    (m, n), facts = problem.objective.shape, problem.facts
+    return ((method.dense or bool(facts.dense)) and m * n > 250_000) or facts.held > 2_000_000

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .certificates.dual import Candidate
+from .certificates.evidence import same_kind
 from .domains.charged import Charged
-from .fingerprint import data_fingerprint, identity
+from .fingerprint import data_fingerprint
 from .losses.curves import NotFinite
 from .matrices.atoms import Atoms
 from .objectives.distance import Factored
+from .objectives.images import Images
 from .places.here import HERE
 from .places.numpy import EPS
 from .places.protocol import Place
@@ -36,7 +38,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
     state: dict[str, Any] = {
         "problem": data_fingerprint(run.problem),
         "about": repr(run.problem),
-        "method": identity(run.method),
+        "method": run.facts.identity,
         "size": run.problem.domain.size,
         "step": run.step_number,
         "products": run.products,
@@ -47,7 +49,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
         "rng": json.dumps(run.rng.bit_generator.state),
         **run.certifier.state(),
     }
-    state |= flatten_atoms(point.atoms) | flatten("image", point.image)
+    state |= flatten_atoms(point.atoms) | flatten_image(run.problem.facts.images, point.image)
     if run.memory is not None:
         state |= flatten("memory", run.memory, run.problem.place)
     if run.best is not None and run.best is not point:
@@ -69,11 +71,11 @@ def resume(run: Run, earlier: Result) -> bool:
     run.begun = float(state.get("begun", run.scale))
     run.stop = run.stop.begun(run.begun)
     run.rng.bit_generator.state = json.loads(state["rng"])
-    if state["method"] != identity(run.method) or state.get("size") != problem.domain.size:
+    if state["method"] != run.facts.identity or state.get("size") != problem.domain.size:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
     dimension = problem.domain.dimension
     atoms = restore_atoms(state, dimension, place=problem.place)
-    run.point = run.best = problem.point(atoms, _image(run, atoms, restore_image(state)))
+    run.point = run.best = problem.point(atoms, _image(run, atoms, restore_image(state, problem.facts.images)))
     if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
         best = problem.point(restore_atoms(state, dimension, "best.", problem.place))
         if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
@@ -94,18 +96,19 @@ def _image(run: Run, atoms: Atoms, image: Any) -> Any:
         kept = run.problem.point(atoms, image)
     except (NotFinite, ValueError, TypeError, IndexError, AttributeError):
         return fresh.image
-    if not _alike(image, fresh.image):
+    if not _alike(run.problem.facts.images, image, fresh.image):
         return fresh.image
     close = abs(kept.value - fresh.value) <= 1e-6 * max(abs(fresh.value), run.scale) + run.certifier.rounding(fresh)
     return image if close else fresh.image
 
 
-def _alike(image: Any, fresh: Any) -> bool:
+def _alike(images: Images, image: Any, fresh: Any) -> bool:
     """Whether an array has the shape and type that it should; one that has not may still give some value."""
-    image, fresh = (getattr(each, "inside", each) for each in (image, fresh))
-    if not isinstance(fresh, np.ndarray):
+    if isinstance(fresh, Charged):
+        return isinstance(image, Charged) and _alike(images, image.inside, fresh.inside)
+    if not images.plain(fresh):
         return True
-    return isinstance(image, np.ndarray) and (image.shape, image.dtype) == (fresh.shape, fresh.dtype)
+    return images.plain(image) and same_kind(images.pack(image), images.pack(fresh))
 
 
 @contextmanager
@@ -170,10 +173,18 @@ def restore(prefix: str, state: dict[str, Any], kind: type | None, place: Place 
     return kind(**{name: restore(f"{prefix}.{name}", state, None, place) for name in names})
 
 
-def restore_image(state: dict[str, Any], prefix: str = "image") -> Any:
-    """An array, or one of the images that are more than that: factored, charged, or both."""
+def flatten_image(images: Images, image: Any, prefix: str = "image") -> dict[str, Any]:
+    """Numbers in a row as an array; what a penalty charges, or what is factored, part by part."""
+    if isinstance(image, Charged):
+        return flatten_image(images, image.inside, f"{prefix}.inside") | {f"{prefix}.slack": image.slack}
+    return {prefix: images.pack(image)} if images.plain(image) else flatten(prefix, image)
+
+
+def restore_image(state: dict[str, Any], images: Images, prefix: str = "image") -> Any:
+    """Numbers in a row, or one of the images that are more than that: factored, charged, or both."""
     if prefix in state:
-        return state[prefix]
+        held = state[prefix]
+        return images.unpack(held) if isinstance(held, np.ndarray) else held
     if f"{prefix}.slack" in state:
-        return Charged(restore_image(state, f"{prefix}.inside"), float(state[f"{prefix}.slack"]))
+        return Charged(restore_image(state, images, f"{prefix}.inside"), float(state[f"{prefix}.slack"]))
     return restore(prefix, state, Factored)

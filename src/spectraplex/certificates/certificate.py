@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class Certificate:
 
     def __post_init__(self) -> None:
         for name in _NUMBERS:
-            value = getattr(self, name)
+            value = vars(self)[name]
             try:
                 object.__setattr__(self, name, float(value))
             except (TypeError, ValueError, OverflowError):
@@ -82,7 +82,7 @@ class Certificate:
             object.__setattr__(self, "seal", self._sum())
 
     def _sum(self) -> str:
-        plain = (getattr(self, each.name) for each in fields(self) if each.name not in ("seal", "evidence"))
+        plain = (vars(self)[each.name] for each in fields(self) if each.name not in ("seal", "evidence"))
         return fingerprint(str(FORMAT), *(part.hex() if isinstance(part, float) else str(part) for part in plain))
 
     @property
@@ -135,7 +135,7 @@ class Certificate:
 
         The evidence, if there is any, is not in it: ``save`` writes both.
         """
-        known = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "evidence"}
+        known = {each.name: vars(self)[each.name] for each in fields(self) if each.name != "evidence"}
         plain = {name: value.hex() if isinstance(value, float) else value for name, value in known.items()}
         return json.dumps({"spectraplex certificate": FORMAT, "gap": self.gap.hex(), **plain}, indent=1)
 
@@ -200,8 +200,7 @@ class Certificate:
 
 def with_evidence(certificate: Certificate, evidence: Evidence | None) -> Certificate:
     """The same certificate with its evidence beside it."""
-    known = {each.name: getattr(certificate, each.name) for each in fields(certificate)}
-    return Certificate(**(known | {"evidence": evidence}))
+    return replace(certificate, evidence=evidence)
 
 
 def read_evidence(path: Path) -> Evidence:

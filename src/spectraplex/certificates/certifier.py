@@ -14,7 +14,7 @@ from ..problem import Point, Problem
 from ..rounding import of_value
 from .certificate import Certificate, Evidence
 from .dual import Candidate
-from .evidence import from_evidence, kept, nearby, slope_mark
+from .evidence import from_evidence, kept, nearby, same_kind, slope_mark
 from .judged import Judged
 from .lower import LowerBound, contradicts, extent, lower_bound, shown
 
@@ -36,7 +36,7 @@ class Certifier:
         self.average: Any = None  # of the images so far: often the better dual point
         self.contradicted = False  # a "lower bound" above a value: no convex function has that
         self.blur = 0.0  # rounding of the last bound and of the value it was compared with
-        self._averages = average and hasattr(problem.objective, "conjugate")  # else no bare slope can be verified
+        self._averages = average and problem.facts.conjugate is not None  # else no bare slope can be verified
         self._last_cost, self._last_seen = 0.0, -math.inf
 
     @property
@@ -53,7 +53,7 @@ class Certifier:
         Measured beside the last slope, the best of recent ones and Anderson extrapolation: see benchmarks/duals.py.
         """
         image = self.problem.lifted.seen(point.image)
-        if not self._averages or not isinstance(image, np.ndarray):
+        if not self._averages or not self.problem.facts.images.plain(image):
             return
         if self.average is None:
             self.average = image
@@ -102,7 +102,7 @@ class Certifier:
     def _rounding(self, own: Candidate) -> float:
         size, terms = extent(self.problem, own)
         charged = 8 * EPS * self.problem.lifted.allowance  # λT·(1 − slack), with a slack near one
-        return of_value(self.problem.objective, own.value, own.slope, size, terms) + charged
+        return of_value(self.problem.facts, own.value, own.slope, size, terms) + charged
 
     def confront(self, own: Candidate) -> bool:
         """Whether the bound lies above a value that was seen; it is then withdrawn, and nothing counts as certified."""
@@ -204,8 +204,8 @@ class Certifier:
             held = kept(self.problem, self.found, self.found.candidate.value)
             if held is not None:
                 flat |= {f"dual.{held[1].kind}.{name}": array for name, array in held[1].arrays.items()}
-        if isinstance(self.average, np.ndarray):
-            flat["average"] = self.average
+        if self.average is not None:
+            flat["average"] = self.problem.facts.images.pack(self.average)
         return flat
 
     def restore(self, state: dict[str, Any], like: Candidate) -> None:
@@ -214,12 +214,12 @@ class Certifier:
         self._last_cost, self._last_seen = float(state["last_cost"]), float(state["last_seen"])
         self.blur = max(0.0, float(state["blur"]))
         average = state.get("average")
-        image = self.problem.lifted.seen(like.image)
-        if self._averages and isinstance(average, np.ndarray) and isinstance(image, np.ndarray):
-            fits = average.shape == image.shape and average.dtype == image.dtype and np.isfinite(average).all()
-            self.average = average if fits else None
+        images, image = self.problem.facts.images, self.problem.lifted.seen(like.image)
+        if self._averages and isinstance(average, np.ndarray) and images.plain(image):
+            fits = np.isfinite(average).all() and same_kind(average, images.pack(image))
+            self.average = images.unpack(average) if fits else None
         failure = float(state["failure"])
-        if state["kind"] in ("proven", "probable") and 0.0 < failure < 1.0 and hasattr(self.problem.objective, "parts"):
+        if state["kind"] in ("proven", "probable") and 0.0 < failure < 1.0 and self.problem.facts.parts is not None:
             self._rederive(state, like, failure)
 
     def _rederive(self, state: dict[str, Any], like: Candidate, failure: float) -> None:

@@ -110,11 +110,11 @@ def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> floa
         least = least_value(problem, None)
         rest = abs(least) if c < 1.0 and math.isfinite(least) else 0.0
         return of_sum(m * n) * (abs(value) + abs(pairing) + rest) + price + m * n * VANISHING
-    if getattr(conjugate, "sizes", None) is not None:
+    if conjugate.sizes is not None:
         size = conjugate.sizes(c)
     else:
         size = conjugate.size * (max(c, c * c) if conjugate.quadratic is not None else max(1.0, c * c))
-    count = max(getattr(conjugate, "count", 1), getattr(candidate.slope, "size", 1))
+    count = max(conjugate.count, problem.facts.images.count(candidate.slope))
     return float(of_sum(count) * size + price + count * VANISHING)
 
 
@@ -122,7 +122,7 @@ def least_value(problem: Problem, conjugate: Any) -> float:
     """A number that the loss is nowhere below: −ℓ*(0), or what the objective says (``lower``); −∞ if neither."""
     if conjugate is not None:
         return -float(conjugate.at(0.0))
-    told = getattr(problem.objective, "lower", None)
+    told = problem.facts.lower
     return -math.inf if told is None else float(told)
 
 
@@ -138,8 +138,8 @@ def dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, floa
     bare slope, whose z was not kept.
     """
     if not candidate._held:
-        objective = problem.objective
-        conjugate = objective.conjugate(candidate.slope) if hasattr(objective, "conjugate") else None
+        told = problem.facts.conjugate
+        conjugate = None if told is None else told(candidate.slope)
         value, pairing = math.nan, math.nan
         if candidate.image is not None:
             value, pairing = _loss_and_pairing(problem, candidate)
@@ -163,10 +163,10 @@ def _loss_and_pairing(problem: Problem, candidate: Candidate) -> tuple[float, fl
 
 def _fenchel(problem: Problem, candidate: Candidate, conjugate: Any, value: float, pairing: float) -> bool:
     """Whether ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z, as it is for the true conjugate of ℓ."""
-    if getattr(problem.objective, "inexact", False):
+    if problem.facts.inexact:
         return True  # a value that is itself a minimum, found to some accuracy, proves nothing about a conjugate
     off = abs(value + conjugate.at(1.0) - pairing)
-    blur = of_value(problem.objective, value, candidate.slope, 0.0, 1)
+    blur = of_value(problem.facts, value, candidate.slope, 0.0, 1)
     return bool(off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + blur)
 
 
@@ -175,7 +175,7 @@ def _best_scale(conjugate: Any, price: float, most: float) -> float:
     if conjugate.quadratic is not None:
         linear, bend = conjugate.quadratic
         return min(max(-(linear + price) / bend, 0.0), most) if bend > 0.0 else 0.0
-    if getattr(conjugate, "scale", None) is not None:
+    if conjugate.scale is not None:
         c = min(max(float(conjugate.scale(price)), 0.0), most)
         return c if math.isfinite(c) else 1.0
     from scipy.optimize import minimize_scalar

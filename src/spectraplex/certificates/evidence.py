@@ -16,8 +16,8 @@ from ..fingerprint import fingerprint
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..objectives.distance import Factored
+from ..places.here import HERE
 from ..problem import Problem
-from ..rounding import norm
 from .certificate import Evidence
 from .dual import Candidate, believed
 from .judged import look
@@ -26,8 +26,9 @@ from .lower import LowerBound, claim
 
 def slope_mark(problem: Problem, slope: Any) -> str:
     """A fingerprint of a slope, for the random start that is to know nothing of it."""
-    if isinstance(slope, np.ndarray):
-        return fingerprint(slope)
+    images = problem.facts.images
+    if images.plain(slope):
+        return fingerprint(images.pack(slope))
     if isinstance(slope, Factored):
         return fingerprint(slope.U, slope.s, slope.V)
     ones = np.ones((problem.objective.shape[1], 1), problem.dtype)
@@ -38,11 +39,12 @@ def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
     """A dual point of a loss with a conjugate, kept for somebody else; None where there is none or it is no array."""
     if not believed(problem, candidate):
         return None
-    if isinstance(candidate.slope, np.ndarray):
-        return Evidence("slope", {"y": candidate.slope})
+    images = problem.facts.images
+    if images.plain(candidate.slope):
+        return Evidence("slope", {"y": images.pack(candidate.slope)})
     image = candidate.slope if candidate.image is None else problem.lifted.seen(candidate.image)
-    if isinstance(image, np.ndarray):
-        return Evidence("image", {"z": image})
+    if images.plain(image):
+        return Evidence("image", {"z": images.pack(image)})
     if isinstance(image, Factored):
         return Evidence("image", {"U": image.U, "s": image.s, "V": image.V})
     return None
@@ -61,7 +63,7 @@ def kept(problem: Problem, found: LowerBound, value: float) -> tuple[LowerBound,
     except NotFinite:
         return None
     bound = nearby(problem, found, own, value)
-    U, s, V = factors.triple()
+    U, s, V = factors.at(HERE).triple()
     arrays = {"U": U, "s": s} if problem.domain.hermitian else {"U": U, "s": s, "V": V}
     return None if bound is None else (bound, Evidence("factors", arrays))
 
@@ -71,8 +73,8 @@ def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Cand
     arrays = evidence.arrays
     if not all(isinstance(array, np.ndarray) and np.isfinite(array).all() for array in arrays.values()):
         return None
-    if evidence.kind == "slope" and set(arrays) == {"y"} and _alike(arrays["y"], like.slope):
-        found = Candidate(like.value, arrays["y"], None)
+    if evidence.kind == "slope" and set(arrays) == {"y"} and _fits(problem, arrays["y"], like.slope):
+        found = Candidate(like.value, problem.facts.images.unpack(arrays["y"]), None)
         return found if believed(problem, like) else None
     if evidence.kind == "factors" and set(arrays) == ({"U", "s"} if problem.domain.hermitian else {"U", "s", "V"}):
         try:
@@ -86,8 +88,8 @@ def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Cand
 
 
 def _at_image(problem: Problem, arrays: dict[str, Any], image: Any) -> Candidate | None:
-    if set(arrays) == {"z"} and _alike(arrays["z"], image):
-        return Candidate.at(problem, arrays["z"])
+    if set(arrays) == {"z"} and _fits(problem, arrays["z"], image):
+        return Candidate.at(problem, problem.facts.images.unpack(arrays["z"]))
     if set(arrays) == {"U", "s", "V"} and isinstance(image, Factored):
         U, s, V = arrays["U"], arrays["s"], arrays["V"]
         shapes = (problem.objective.shape[0], s.size), (problem.objective.shape[1], s.size)
@@ -97,8 +99,14 @@ def _at_image(problem: Problem, arrays: dict[str, Any], image: Any) -> Candidate
     return None
 
 
-def _alike(array: Any, like: Any) -> bool:
-    return isinstance(like, np.ndarray) and array.dtype == like.dtype and array.shape == like.shape
+def _fits(problem: Problem, array: Any, like: Any) -> bool:
+    """Whether an array can be unpacked to an image, or a slope, such as the other one."""
+    images = problem.facts.images
+    return images.plain(like) and same_kind(array, images.pack(like))
+
+
+def same_kind(array: Any, like: Any) -> bool:
+    return bool(array.dtype == like.dtype and array.shape == like.shape)
 
 
 def nearby(problem: Problem, known: LowerBound, candidate: Candidate, value: float) -> LowerBound | None:
@@ -106,11 +114,11 @@ def nearby(problem: Problem, known: LowerBound, candidate: Candidate, value: flo
 
     No product is spent. None where the slopes are not arrays, or the objective does not know ‖𝒜‖.
     """
-    y, x, reach = known.candidate.slope, candidate.slope, getattr(problem.objective, "reach", None)
-    if reach is None or not isinstance(x, np.ndarray) or not _alike(y, x):
+    y, x, reach, images = known.candidate.slope, candidate.slope, problem.facts.reach, problem.facts.images
+    if reach is None or not (images.plain(x) and images.plain(y)) or images.count(x) != images.count(y):
         return None
     pull = problem.lifted.pull(x)
     lift = abs(pull.scale) * (0.5 if pull.bipartite else 1.0)
-    top = known.top + (1 + 1e-9) * lift * reach * norm(x - y)
+    top = known.top + (1 + 1e-9) * lift * reach * images.norm(images.blend(1.0, x, -1.0, y))
     reached, blur, _ = claim(problem, candidate, top, known.spread, value)
     return replace(known, value=reached, candidate=candidate, top=top, blur=blur, products=0.0)

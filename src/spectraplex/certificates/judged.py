@@ -17,8 +17,10 @@ from ..domains.sets import Spectrahedron
 from ..domains.spectra import capped
 from ..fingerprint import factors_fingerprint, fingerprint
 from ..losses.curves import NotFinite
-from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors
+from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors, thin
+from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger
+from ..places.protocol import Block, Place
 from ..problem import Problem
 from ..result import Result, load
 from ..rounding import norm, of_image, of_value
@@ -55,28 +57,28 @@ def look(problem: Problem, X: Any, owner: str = "certify") -> Judged:
 
 def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str = "") -> Judged:
     """Judge factors that are known to be feasible."""
-    objective, lifted = problem.objective, problem.lifted
+    objective, lifted, place = problem.objective, problem.lifted, problem.place
+    factors = factors.at(place)
     U, s, V = factors.triple()
-    wanted = np.dtype(problem.dtype)
-    if U.dtype != wanted or V.dtype != wanted:
-        U, V = U.astype(wanted), (U if V is U else V).astype(wanted)
-        V = U if isinstance(factors, Symmetric) else V
+    one = isinstance(factors, Symmetric)
+    U = place.cast(U, np.dtype(problem.dtype))
+    V = U if one else place.cast(V, np.dtype(problem.dtype))
     image = objective.measure(U, s, V)
     loss, slope = objective.evaluate(image)
     price = lifted.price(factors)
     value = float(loss) + price
     if not np.isfinite(value):
         raise NotFinite(f"the objective is {value}")
-    size = float((np.abs(s) * _lengths(U) * _lengths(V)).sum())
+    size = float((np.abs(s) * _lengths(place, U) * _lengths(place, V)).sum())
     terms = s.size + _LOOSE + _beyond(problem, size)
     rounding = (
-        of_value(objective, float(loss), slope, size, terms)
+        of_value(problem.facts, float(loss), slope, size, terms)
         + EPS * (s.size + 8 + _LOOSE) * abs(price)
         + EPS * abs(value)
     )
     candidate = Candidate(value, slope, lifted.whole(image), factors)
-    if not hasattr(objective, "rounding") and getattr(objective, "bend", None) is None:
-        blur = of_image(objective, size, terms)
+    if problem.facts.rounding is None and problem.facts.bend is None:
+        blur = of_image(problem.facts, size, terms)
         rounding += 0.5 * met(problem, candidate, blur) * blur * blur
     return Judged(value, rounding, outside, mark or factors_fingerprint(factors), factors, candidate)
 
@@ -103,6 +105,23 @@ def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
     else:
         X = as_factors(X, f"{owner}: X")
         mark = factors_fingerprint(X)
+    if X.place is HERE:
+        X = _checked(owner, problem, X)
+    if hermitian and not isinstance(X, Symmetric):
+        raise ValueError(
+            f"{owner}: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
+        )
+    inside, outside = _scaled_in_symmetric(owner, problem, X) if hermitian else _scaled_in_ball(problem, X)
+    if not outside <= max(_SLIGHTLY * scale_of(problem, inside), 2.0**-1074):
+        raise ValueError(
+            f"{owner}: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
+            "project it first."
+        )
+    return inside, outside, mark
+
+
+def _checked(owner: str, problem: Problem, X: Factors) -> Factors:
+    """Factors from anywhere: the right shapes, finite, real weights, of the problem's kind."""
     U, s, V = (np.asarray(part) for part in X.triple())
     m, n = problem.domain.shape
     if (
@@ -121,17 +140,7 @@ def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
         raise TypeError(f"{owner}: X has complex weights; they are real.")
     if problem.dtype == "float64" and np.result_type(U, V).kind == "c":
         raise TypeError(f"{owner}: X is complex, but the problem is real.")
-    if hermitian and not isinstance(X, Symmetric):
-        raise ValueError(
-            f"{owner}: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
-        )
-    inside, outside = _scaled_in_symmetric(owner, problem, U, s) if hermitian else _scaled_in_ball(problem, U, s, V)
-    if not outside <= max(_SLIGHTLY * scale_of(problem, inside), 2.0**-1074):
-        raise ValueError(
-            f"{owner}: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
-            "project it first."
-        )
-    return inside, outside, mark
+    return Symmetric(U, s) if isinstance(X, Symmetric) else Rectangular(U, s, V)
 
 
 def _of_dense(owner: str, problem: Problem, X: Array) -> Factors:
@@ -152,14 +161,15 @@ def _of_dense(owner: str, problem: Problem, X: Array) -> Factors:
     return Symmetric(vectors, values)
 
 
-def _scaled_in_symmetric(owner: str, problem: Problem, U: Array, s: Array) -> tuple[Factors, float]:
+def _scaled_in_symmetric(owner: str, problem: Problem, X: Symmetric) -> tuple[Factors, float]:
     """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
     domain: Any = problem.domain
     penalty, exact = problem.lifted.penalty, isinstance(domain, Spectrahedron)
-    norms = _lengths(U)
+    place, U, s = X.place, X.vectors, X.weights
+    norms = _lengths(place, U)
     if not s.size or s.min() >= 0:
         kept = (norms > 0) & (s > 0)
-        factors = Symmetric(U[:, kept] / norms[kept], (s * norms**2)[kept])
+        factors = Symmetric(_unit(place, U, norms, kept), (s * norms**2)[kept], place)
         total = factors.trace
         if penalty or (total <= domain.trace * (1 + _close(s.size)) and not exact):
             return factors, 0.0
@@ -169,13 +179,13 @@ def _scaled_in_symmetric(owner: str, problem: Problem, U: Array, s: Array) -> tu
         if abs(scale - 1.0) <= _close(s.size):
             return factors, 0.0
         outside = abs(1.0 - scale) * norm(_small(factors))
-        return Symmetric(factors.vectors, scale * factors.weights), outside
-    Q, R = np.linalg.qr(U) if U.shape[1] <= U.shape[0] else (np.eye(U.shape[0], dtype=U.dtype), U)
+        return Symmetric(factors.vectors, scale * factors.weights, place), outside
+    Q, R = thin(place, U, s.size)
     values, turn = np.linalg.eigh((R * s) @ dagger(R))
     inside = np.maximum(values, 0.0) if exact or penalty else capped(values, domain.trace)
     if exact and inside.sum() > 0:
         inside = inside * (domain.trace / inside.sum())
-    return Symmetric(Q @ turn, inside), norm(values - inside)
+    return Symmetric(place.from_host(turn) if Q is None else place.times(Q, turn), inside, place), norm(values - inside)
 
 
 def scale_of(problem: Problem, factors: Factors) -> float:
@@ -199,34 +209,40 @@ def _beyond(problem: Problem, size: float) -> int:
     return math.ceil(min(off, 1e-6) / EPS)
 
 
-def _lengths(U: Array) -> Array:
+def _lengths(place: Place, U: Block) -> Array:
     """Of the columns, each summed in pairs: right to a few units in the last place, however long they are."""
-    return np.linalg.norm(np.ascontiguousarray(U.T), axis=1)
+    return np.linalg.norm(np.ascontiguousarray(U.T), axis=1) if place is HERE else place.norms(U)
+
+
+def _unit(place: Place, U: Block, norms: Array, kept: Array) -> Block:
+    return place.divide(U if kept.all() else place.columns(U, kept), norms[kept])
 
 
 def _small(factors: Symmetric) -> Array:
     """A small matrix with the same singular values as X."""
-    Y = factors.vectors * np.sqrt(factors.weights)
-    return Y.conj().T @ Y
+    Y = factors.place.scale(factors.vectors, np.sqrt(factors.weights))
+    return factors.place.gram(Y, Y)
 
 
-def _scaled_in_ball(problem: Problem, U: Array, s: Array, V: Array) -> tuple[Factors, float]:
+def _scaled_in_ball(problem: Problem, X: Factors) -> tuple[Factors, float]:
     """Scaled to the radius where the nuclear norm is larger; with a penalty nothing is too large."""
-    u, v = _lengths(U), _lengths(V)
+    place, (U, s, V) = X.place, X.triple()
+    u, v = _lengths(place, U), _lengths(place, V)
     sizes = u * np.abs(s) * v
     if problem.lifted.penalty:
         # what is charged is Σs, so the columns are to be unit, and orthogonal if somebody else's are not
         kept = sizes > 0
-        factors = Rectangular(U[:, kept] / u[kept], sizes[kept], V[:, kept] / v[kept] * np.sign(s[kept]))
-        return (factors if _orthonormal(factors) else Rectangular(*factors.svd())), 0.0
-    radius, factors = problem.domain.size, Rectangular(U, s, V)
+        right = place.scale(_unit(place, V, v, kept), np.sign(s[kept]))
+        factors = Rectangular(_unit(place, U, u, kept), sizes[kept], right, place)
+        return (factors if _orthonormal(factors) else Rectangular(*factors.svd(), place)), 0.0
+    radius, factors = problem.domain.size, Rectangular(U, s, V, place)
     if sizes.sum() <= radius * (1 + _close(s.size)):
         return factors, 0.0
     P, values, Q = factors.svd()
     nuclear = float(values.sum())
     if nuclear <= radius * (1 + _close(s.size)):
-        return Rectangular(P, values, Q), 0.0
-    return Rectangular(P, values * (radius / nuclear), Q), (1.0 - radius / nuclear) * norm(values)
+        return Rectangular(P, values, Q, place), 0.0
+    return Rectangular(P, values * (radius / nuclear), Q, place), (1.0 - radius / nuclear) * norm(values)
 
 
 def _orthonormal(factors: Rectangular) -> bool:
@@ -237,5 +253,6 @@ def _orthonormal(factors: Rectangular) -> bool:
     one = np.eye(k)
     bound = EPS * (sum(factors.shape) + 64)
     return all(
-        float(np.max(np.abs(dagger(side) @ side - one), initial=0.0)) <= bound for side in (factors.U, factors.V)
+        float(np.max(np.abs(factors.place.gram(side, side) - one), initial=0.0)) <= bound
+        for side in (factors.U, factors.V)
     )

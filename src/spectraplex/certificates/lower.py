@@ -68,22 +68,22 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
 
     A slope that moves by δy = βδz moves −ℓ*(c·y) by at most c‖∇ℓ*‖‖δy‖ and c·θσ₁ by at most cθ‖𝒜‖‖δy‖.
     """
-    bend = getattr(problem.objective, "bend", None)
+    facts, bend = problem.facts, problem.facts.bend
     if candidate.of_what is None:
         return 0.0
     size, terms = extent(problem, candidate)
     if bend is None:
-        bend = met(problem, candidate, of_image(problem.objective, size, terms))
-    reach, conjugate = getattr(problem.objective, "reach", 1.0), dual_facts(problem, candidate)[0]
+        bend = met(problem, candidate, of_image(facts, size, terms))
+    reach, conjugate = 1.0 if facts.reach is None else facts.reach, dual_facts(problem, candidate)[0]
     radius = size if problem.lifted.penalty else problem.domain.size
     weight = reach * (radius + size)
     if conjugate is not None and c != 1.0:
-        factored = not isinstance(candidate.slope, np.ndarray) and conjugate.quadratic is not None
-        pull = math.sqrt(conjugate.quadratic[1]) if factored else norm(candidate.slope)
+        factored = not problem.facts.images.plain(candidate.slope) and conjugate.quadratic is not None
+        pull = math.sqrt(conjugate.quadratic[1]) if factored else problem.facts.images.norm(candidate.slope)
         weight += abs(1.0 - c) * conjugate.size / pull if pull > 0.0 else 0.0
     # two slopes are nowhere farther apart than twice the largest there is
-    off = min(bend * of_image(problem.objective, size, terms), 2.0 * getattr(problem.objective, "steepest", math.inf))
-    return c * off * weight
+    steepest = math.inf if facts.steepest is None else facts.steepest
+    return c * min(bend * of_image(facts, size, terms), 2.0 * steepest) * weight
 
 
 def met(problem: Problem, candidate: Candidate, blur: float) -> float:
@@ -92,19 +92,20 @@ def met(problem: Problem, candidate: Candidate, blur: float) -> float:
     Along a random direction, and along the one in which that moved the slope: most of the curvature is there. The image
     is moved by a thousand times what rounding moves it, lest the slope's own rounding be taken for curvature.
     """
-    image = None if candidate.image is None else problem.lifted.seen(candidate.image)
-    if not (isinstance(image, np.ndarray) and isinstance(candidate.slope, np.ndarray)) or not 0.0 < blur < math.inf:
+    images, image = problem.facts.images, None if candidate.image is None else problem.lifted.seen(candidate.image)
+    if not (images.plain(image) and images.plain(candidate.slope)) or not 0.0 < blur < math.inf:
         return 0.0
+    image, own = images.pack(image), images.pack(candidate.slope)
     way: Any = np.random.default_rng(0).standard_normal(image.shape)
     if problem.domain.hermitian and way.ndim == 2:
         way = way + way.T
     most, far = 0.0, 1024.0 * blur
     for _ in range(2):
         try:
-            _, slope = problem.objective.evaluate(image + (far / norm(way)) * way)
+            _, slope = problem.objective.evaluate(images.unpack(image + (far / norm(way)) * way))
         except NotFinite:
             break
-        moved = slope - candidate.slope
+        moved = images.pack(slope) - own
         most = max(most, norm(moved) / far) if np.isfinite(moved).all() else most
         way = moved
         if way.shape != image.shape or not 0.0 < norm(way) < math.inf:
@@ -194,7 +195,7 @@ def contradicts(problem: Problem, bound: float, value: float, rounding: float) -
     Bounds are lowered by their rounding already; ``rounding`` is that of the value. What rounding a user's own function
     has is not known: it is taken to be right to nine digits.
     """
-    own = 0.0 if hasattr(problem.objective, "conjugate") else 1e-9 * max(abs(bound), abs(value))
+    own = 0.0 if problem.facts.conjugate is not None else 1e-9 * max(abs(bound), abs(value))
     return bound > value + rounding + own + VANISHING
 
 

@@ -79,7 +79,7 @@ class PenalizedObjective:
         return (self.dimension, self.dimension)
 
     @property
-    def block(self) -> LiftedObjective:
+    def corner(self) -> LiftedObjective:
         return self.ball
 
     @property

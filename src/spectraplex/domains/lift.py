@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 from ..matrices.factors import Factors
 from ..matrices.given import as_operator
 from ..matrices.lifted import Lifted
-from ..places.here import HERE
+from ..objectives.facts import ObjectiveFacts, facts_of
 from ..places.numpy import Array
 from ..places.protocol import Block, Place
 
@@ -26,9 +26,14 @@ class LiftedObjective:
     free: bool  # some directions upstairs change nothing downstairs, so strong convexity is lost
 
     @cached_property
+    def facts(self) -> ObjectiveFacts:
+        """What the objective knows of itself."""
+        return facts_of(self.objective)
+
+    @property
     def place(self) -> Place:
         """Where the objective computes."""
-        return cast(Place, getattr(self.objective, "place", HERE))
+        return self.facts.place
 
     @property
     def dtype(self) -> str:
@@ -39,7 +44,7 @@ class LiftedObjective:
         return (self.dimension, self.dimension)
 
     @property
-    def block(self) -> LiftedObjective:
+    def corner(self) -> LiftedObjective:
         return self
 
     def measure(self, U: Block, s: Array, V: Block) -> Any:
@@ -96,17 +101,15 @@ class LiftedObjective:
     @property
     def smoothness(self) -> float | None:
         """β̂ with respect to the Frobenius norm upstairs, exact where the objective's own is."""
-        if self.left == self.right:
-            own = getattr(self.objective, "hermitian_smoothness", None) or getattr(self.objective, "smoothness", None)
-            return None if own is None else self.scale**2 * own
-        own = getattr(self.objective, "smoothness", None)
+        own, square = self.facts.smoothness_among(self.left == self.right), self.scale**2
+        if self.left == self.right or own is None:
+            return None if own is None else square * own
         # ‖Z‖² = scale²‖X[left, right]‖² ≤ scale²/2 ‖X‖²: the block appears twice in a Hermitian X.
-        return None if own is None else 0.5 * self.scale**2 * own
+        return 0.5 * square * own
 
     @property
     def strong_convexity(self) -> float:
         if self.free:
             return 0.0
-        own = getattr(self.objective, "hermitian_strong_convexity", None)
-        own = getattr(self.objective, "strong_convexity", None) if own is None else own
+        own = self.facts.strong_convexity_among(hermitian=True)
         return 0.0 if own is None else self.scale**2 * own

@@ -165,9 +165,7 @@ class _Search:
         if self.asked.also:
             found = space.extract(count + self.asked.also)
         vectors = space.assemble(found.parts)
-        return Ritz(
-            found.values, vectors, found.errors, space.products, done or space.full, space.full, space.place
-        )
+        return Ritz(found.values, vectors, found.errors, space.products, done or space.full, space.full, space.place)
 
     def _wanted(self, found: Found) -> Array:
         """The accuracies that were asked for, none below rounding."""

@@ -34,8 +34,10 @@ def at_hand(operator: Hermitian, careful: bool = False) -> bool:
 def decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Decomposed | None:
     """The ``count`` largest eigenvalues and their eigenvectors; None where the matrix is not finite."""
     count = min(count, operator.shape[0])
-    two = isinstance(operator, Lifted) and operator.bipartite and count <= min(operator.inside.shape)
-    matrix = operator.block() if two else operator.dense()
+    if isinstance(operator, Lifted) and operator.bipartite and count <= min(operator.inside.shape):
+        two, matrix = True, operator.block()
+    else:
+        two, matrix = False, operator.dense()
     scale = float(np.abs(matrix).max())
     if not scale < np.inf:
         return None

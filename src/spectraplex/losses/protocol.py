@@ -63,6 +63,10 @@ class LossFacts:
     least : a number that ℓ is nowhere below, for every target; −∞ where none is known.
     complex : whether z and b may be complex.
     positive : whether ℓ is finite only where z > 0 (or z ≥ 0 where the target is zero).
+    along : z, dz, targets, weights ↦ the curve along a line; by default one that evaluates the loss.
+    conjugate : slope, targets, weights ↦ its ``Conjugate``; None where there is none.
+    terms : slope, targets, weights ↦ the sizes of all terms, for a loss whose terms cancel.
+    image : slope, targets, weights ↦ the z that it is the slope at, where ``second`` there says how rounding counts.
     """
 
     name: str
@@ -72,6 +76,10 @@ class LossFacts:
     least: float = -math.inf
     complex: bool = False
     positive: bool = False
+    along: Callable[..., Curve] | None = None
+    conjugate: Callable[..., Conjugate] | None = None
+    terms: Callable[..., float] | None = None
+    image: Callable[..., Array] | None = None
 
     @classmethod
     def of(cls, loss: Any) -> LossFacts:

@@ -105,8 +105,8 @@ class Rectangular:
     def svd(self) -> tuple[Block, Array, Block]:
         """(U, s, V) with orthonormal columns, s largest first; singular values at rounding level left out."""
         place, k = self.place, self.s.size
-        left, R = _thin(place, place.scale(self.U, self.s), k)
-        right, S = _thin(place, self.V, k)
+        left, R = thin(place, place.scale(self.U, self.s), k)
+        right, S = thin(place, self.V, k)
         P, s, Qh = np.linalg.svd(R @ dagger(S), full_matrices=False)
         kept = s > EPS * max(1, k) * np.max(s, initial=0.0)
         P, Q = np.ascontiguousarray(P[:, kept]), np.ascontiguousarray(dagger(Qh)[:, kept])
@@ -121,7 +121,7 @@ class Rectangular:
 Factors = Symmetric | Rectangular
 
 
-def _thin(place: Place, A: Block, k: int) -> tuple[Block | None, Array]:
+def thin(place: Place, A: Block, k: int) -> tuple[Block | None, Array]:
     """A = Q·R; a block that is shorter than wide is small, and its own R."""
     return place.qr(A) if k <= place.length(A) else (None, place.to_host(A))
 
@@ -141,7 +141,9 @@ def as_factors(start: Any, owner: str) -> Factors:
             raise ValueError(f"{owner} is ragged: all rows of a factor need the same length.") from None
         if any(part.dtype.kind not in "buifc" for part in parts):
             raise TypeError(f"{owner} must hold numbers, (vectors, weights) or (U, s, V).")
-        return Symmetric(*parts) if len(parts) == 2 else Rectangular(*parts)
+        if len(parts) == 2:
+            return Symmetric(parts[0], parts[1])
+        return Rectangular(parts[0], parts[1], parts[2])
     raise TypeError(f"{owner} must be a Result, factors, (vectors, weights) or (U, s, V), got {type(start).__name__}.")
 
 

@@ -153,7 +153,7 @@ class Lifted:
 class Shifted:
     """A Hermitian operator plus X diag(strength) Xᴴ, X having few unit columns (the paper's regulariser has one)."""
 
-    inside: Hermitian
+    inside: Lifted | Shifted
     X: Block
     strength: Array
 

@@ -295,9 +295,7 @@ def hermitian_sum(U: Array, s: Array, width: int = 2048) -> Array:
     return cast(Array, np.ascontiguousarray(upper + dagger(np.triu(total, 1))))
 
 
-def column_scores(
-    operator: Operator, P: Block, Q: Block, count: int, place: Place = HERE, width: int = 64
-) -> Array:
+def column_scores(operator: Operator, P: Block, Q: Block, count: int, place: Place = HERE, width: int = 64) -> Array:
     """Re P[:, k]ᴴ A Q[:, k] by blocks of columns, so that the temporary stays narrow."""
     out = np.empty(count)
     for low in range(0, count, width):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -49,6 +50,12 @@ class Facts:
     single : factors may come in single precision, because every sum is in double.
     dense : 𝒜*(slope) is an ordinary matrix.
     held : numbers in dense arrays that one product reads.
+    at_hand : eigenvalues of 𝒜*𝒜 take little work.
+    require_hermitian : refuses measurements that are not about Hermitian matrices; called by domains of those.
+    coverage : weights ↦ squares of the entries of the Aᵢ, weighted and summed over every row, and over every column.
+    extremes : weights, whether among Hermitian matrices ↦ bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜.
+    measurements : the measurements themselves.
+    reach : an upper bound on ‖𝒜‖; read when it is asked for, as it may take work.
     """
 
     real: bool = False
@@ -58,12 +65,23 @@ class Facts:
     single: bool = False
     dense: bool = False
     held: int = 0
+    at_hand: bool = False
+    require_hermitian: Callable[[], Any] | None = None
+    coverage: Callable[[Array | None], tuple[Array, Array]] | None = None
+    extremes: Callable[[Array | None, bool], tuple[float, float]] | None = None
+    measurements: Any = None
+
+    @cached_property
+    def reach(self) -> float | None:
+        told: float | None = getattr(self.measurements, "reach", None)
+        return told
 
     @classmethod
     def of(cls, measurements: Any) -> Facts:
         """Read from a measurement, in this one place."""
         names = cls.__dataclass_fields__
-        return cls(**{name: getattr(measurements, name) for name in names if hasattr(measurements, name)})
+        known = {name: getattr(measurements, name) for name in names if hasattr(measurements, name)}
+        return cls(**(known | {"measurements": measurements}))
 
 
 def parts_of(measurements: Any) -> tuple[Any, ...]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from ..fingerprint import identity
+from ..problem import Problem
 from .away import AwayStep
 from .conditional_gradient import ConditionalGradient
 from .hybrid import Hybrid
@@ -28,6 +32,26 @@ METHODS: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class MethodFacts:
+    """What a method says of itself beside ``init`` and ``step``."""
+
+    #: its name and settings: a saved run goes on only with the same ones
+    identity: str
+    #: refuses a problem that the method cannot do, before any work
+    require: Callable[[Problem], None] | None = None
+    #: an average of its points may be a better dual point than the last one
+    zigzags: bool = True
+    #: it decomposes large dense matrices, so BLAS may use all cores
+    dense: bool = False
+
+
+def facts_of(method: Any) -> MethodFacts:
+    """Read what a method says of itself, in this one place."""
+    require, zigzags = getattr(method, "require", None), bool(getattr(method, "zigzags", True))
+    return MethodFacts(identity(method), require, zigzags, bool(getattr(method, "dense", False)))
+
+
 def resolve(method: Any) -> Any:
     """A method from its name, or itself."""
     if isinstance(method, str):
@@ -50,8 +74,10 @@ __all__ = [
     "FullRankOneRegularized",
     "Hybrid",
     "InFace",
+    "MethodFacts",
     "Pairwise",
     "ProjectedGradient",
     "RankOneRegularized",
+    "facts_of",
     "resolve",
 ]

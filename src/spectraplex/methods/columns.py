@@ -77,7 +77,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     ``excess`` is that matrix in the coordinates of the (orthonormal) columns.
     """
     values, turn = np.linalg.eigh(excess)
-    few = _FEW if hasattr(problem.objective, "conjugate") else _DEAR
+    few = _FEW if problem.facts.conjugate is not None else _DEAR
     leading = turn[:, values > worth][:, : -few - 1 : -1]
     if leading.shape[1] == 0:
         return point

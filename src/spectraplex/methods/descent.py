@@ -143,7 +143,7 @@ def _direction_up(problem: Problem, at: _Gradient, Y: Block, norm: float) -> tup
 
 def _compiled(problem: Problem) -> bool:
     """Whether the compiled passes are used for short blocks, too: a sparse objective's kernels are loaded anyway."""
-    return bool(getattr(problem.objective, "single", False) and not getattr(problem.objective, "held", 0))
+    return problem.facts.single and not problem.facts.held
 
 
 def _faded(values: list[float], fading: float) -> bool:

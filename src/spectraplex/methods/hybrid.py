@@ -19,7 +19,6 @@ CG would use, are the way out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,7 +91,7 @@ class Hybrid:
 
     def require(self, problem: Problem) -> None:
         """Refuse a domain whose X is not a block of the matrix upstairs: descents scale its rows and columns."""
-        block, (m, n) = problem.lifted.block, problem.objective.shape
+        block, (m, n) = problem.lifted.corner, problem.objective.shape
         sizes = [len(range(*side.indices(problem.domain.dimension))) for side in (block.left, block.right)]
         if sizes != [m, n]:
             raise ValueError(
@@ -101,7 +100,8 @@ class Hybrid:
             )
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
-        mode = "project" if getattr(problem.objective, "condition", np.inf) <= _WELL else "factor"
+        condition = problem.facts.condition
+        mode = "project" if condition is not None and condition <= _WELL else "factor"
         if mode == "factor":
             point, guess, step = begin(problem, point, rng)
         else:  # a projection needs no first eigenvector
@@ -219,7 +219,7 @@ class Hybrid:
 def _single(problem: Problem, point: Point, gap: float) -> bool:
     """Whether factors may be kept in single precision: where every sum is in double, and far from the optimum."""
     rough = gap > _SINGLE * (abs(base(problem, point)) + gap)
-    return bool(getattr(problem.objective, "single", False)) and rough
+    return problem.facts.single and rough
 
 
 def _projects(problem: Problem) -> bool:
@@ -227,21 +227,15 @@ def _projects(problem: Problem) -> bool:
 
     Without β a projection has to try for a step size; a descent needs none.
     """
-    objective = problem.objective
-    if not getattr(objective, "dense", False) or not isinstance(problem.domain, Projecting):
+    facts = problem.facts
+    if not facts.dense or not isinstance(problem.domain, Projecting):
         return False
-    return hasattr(objective, "condition") or _given_smoothness(objective) is not None
-
-
-def _given_smoothness(objective: Any) -> float | None:
-    """The smoothness where it is a plain number; None where a (cached) property works it out, asked for or not."""
-    worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
-    return None if worked_out else getattr(objective, "smoothness", None)
+    return facts.given_smoothness is not None or facts.condition is not None
 
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Block, weights: Array, bend: float) -> float:
     """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
-    lifted, place = problem.lifted.block, problem.place
+    lifted, place = problem.lifted.corner, problem.place
     vectors = place.join(old.vectors, V)
     signed = np.concatenate([-old.weights, weights])
     left, right = place.rows(vectors, lifted.left), place.rows(vectors, lifted.right)

@@ -90,7 +90,7 @@ class InFace:
     def _within(self, problem: Problem, point: Point, curvature: float) -> tuple[Point, float, float]:
         """The moves on the face of the atoms; also the curvature met last, and the products spent."""
         objective, domain, place, products = problem.objective, problem.domain, problem.place, 0.0
-        scale = problem.lifted.block.scale
+        scale = problem.lifted.corner.scale
         U, s, V = domain.lower(point.atoms).triple()
         if s.size == 0:
             return point, curvature, products

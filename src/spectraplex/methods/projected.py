@@ -24,10 +24,11 @@ from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import LowRank, Operator, Sum
 from ..places.numpy import EPS, Array, dagger, inner
-from ..places.protocol import Block, Place
+from ..places.protocol import Block
 from ..problem import Point, Problem, Step
-from ..rounding import norm
 from .partial import project_leading
+
+Triple = tuple[Block, Array, Block]  # (U, s, V) of U diag(s) Vᴴ
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
 _TINY = 250_000  # the same for an objective that is sparse
@@ -101,7 +102,7 @@ class ProjectedGradient:
         self,
         problem: Problem,
         point: Point,
-        here: tuple[Block, Array, Block],
+        here: Triple,
         memory: PGMemory,
         fast: bool,
         rng: np.random.Generator,
@@ -118,9 +119,9 @@ class ProjectedGradient:
             momentum = _momentum(memory, beta) if fast else 1.0
             push = (memory.momentum - 1.0) / momentum if carried else 0.0
             image, value, slope = lifted.seen(point.image), point.value - lifted.charge(point.image), point.slope
-            base: list[tuple[float, Operator]] = [(1.0 + push, LowRank(*here, hermitian=domain.hermitian, place=place))]
+            base: list[tuple[float, Operator]] = [(1.0 + push, _low_rank(problem, here))]
             if carried:
-                base.append((-push, LowRank(*before, hermitian=domain.hermitian, place=place)))
+                base.append((-push, _low_rank(problem, before)))
                 image = objective.combine(1.0 + push, image, -push, behind)
                 value, slope = objective.evaluate(image)
                 if not np.isfinite(value):
@@ -167,14 +168,14 @@ class ProjectedGradient:
         problem: Problem,
         domain: Projecting,
         terms: list[tuple[float, Operator]],
-        here: tuple[Block, Array, Block],
+        here: Triple,
         step: float,
         accuracy: float,
         rng: np.random.Generator,
     ) -> tuple[Factors, float]:
-        (m, n), objective, place = domain.shape, problem.objective, problem.place
+        (m, n), place = domain.shape, problem.place
         # with a sparse objective nothing large and dense is formed
-        affordable, products = m * n <= (_DENSE if getattr(objective, "dense", True) else _TINY), 0.0
+        affordable, products = m * n <= (_TINY if problem.facts.dense is False else _DENSE), 0.0
         if self.partial and not (affordable and min(m, n) <= _SMALL):
             operator = Sum([factor for factor, _ in terms], [term for _, term in terms], place)
             # else as many vectors, with what a search for them holds, as take no more room than the matrix would
@@ -213,18 +214,24 @@ def _larger(beta: float, before: float) -> float:
     return before if beta < before else 2.0 * beta
 
 
-def _curvature(problem: Problem, point: Point, here: Any, before: Any, behind: Any, beta: float) -> float | None:
+def _curvature(problem: Problem, point: Point, here: Triple, before: Triple, behind: Any, beta: float) -> float | None:
     """The curvature that the last step met: ⟨∇f(X) − ∇f(X_old), X − X_old⟩/‖X − X_old‖²; None where there was none."""
     objective = problem.objective
-    D = LowRank(*here, place=problem.place).dense() - LowRank(*before, place=problem.place).dense()
+    D = _low_rank(problem, here).dense() - _low_rank(problem, before).dense()
     square = inner(D, D)
     # differences of slopes that are all rounding say nothing
-    blur = 1e-12 * norm(point.slope) / beta if isinstance(point.slope, np.ndarray) else 0.0
+    images = problem.facts.images
+    blur = 1e-12 * images.norm(point.slope) / beta if images.plain(point.slope) else 0.0
     if square <= blur * blur:
         return None
     step = objective.combine(1.0, problem.lifted.seen(point.image), -1.0, behind)
     slope = objective.evaluate(behind)[1]
     return float(objective.pair(point.slope, step) - objective.pair(slope, step)) / square
+
+
+def _low_rank(problem: Problem, factors: Triple) -> LowRank:
+    U, s, V = factors
+    return LowRank(U, s, V, hermitian=problem.domain.hermitian, place=problem.place)
 
 
 class TooLarge(Exception):
@@ -241,7 +248,4 @@ def _dense(terms: list[tuple[float, Operator]]) -> Array:
 
 def _smoothness(problem: Problem) -> float | None:
     """β in the user's own space, among Hermitian matrices where the domain is one of those."""
-    own = getattr(problem.objective, "smoothness", None)
-    if problem.domain.hermitian:
-        own = getattr(problem.objective, "hermitian_smoothness", None) or own
-    return own if own else None
+    return problem.facts.smoothness_among(problem.domain.hermitian) or None

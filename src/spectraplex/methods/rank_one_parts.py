@@ -57,7 +57,8 @@ def regularized(
     **asked: Any,
 ) -> Direction:
     """EV(−∇f + strength·xxᴴ): the best rank-one among those that do not stray from x (Eq. 5 of the paper)."""
-    return (oracle or find)(Shifted(descent, descent.place.from_host(x) if isinstance(x, np.ndarray) else x, np.array([strength])), beat, rng, **asked)
+    x = descent.place.from_host(x) if isinstance(x, np.ndarray) else x
+    return (oracle or find)(Shifted(descent, x, np.array([strength])), beat, rng, **asked)
 
 
 def share_of_gain(score: float, strength: float) -> Accuracy:

@@ -20,12 +20,12 @@ def inverse_curvature(problem: Problem, Y: Block, norm: float, multiplier: float
 
     ``curvature`` is the mean one of the loss, for objectives that cannot say more.
     """
-    lifted, objective, place = problem.lifted.block, problem.objective, problem.place
+    lifted, objective, place = problem.lifted.corner, problem.objective, problem.place
     m, n = objective.shape
     if not float(curvature) * m * n * lifted.scale**2 < _HUGE:  # of a step that cancelled to nothing
         curvature = 0.0
-    rows, cols = objective.coverage if hasattr(objective, "coverage") else (np.full(m, curvature * n), None)
-    cols = np.full(n, curvature * m) if cols is None else cols
+    told = problem.facts.coverage
+    rows, cols = (np.full(m, curvature * n), np.full(n, curvature * m)) if told is None else told
     total = max(float(rows.sum()), np.finfo(float).tiny)
     left, right = place.rows(Y, lifted.left), place.rows(Y, lifted.right)
     unit = lifted.scale**2 / norm

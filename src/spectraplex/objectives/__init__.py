@@ -17,10 +17,8 @@ from .smooth import Smooth
 class Objective(Protocol):
     """f(X) = ℓ(𝒜(X)). The image z = 𝒜(X) and the slope ∇ℓ(z) are opaque: only the objective looks inside.
 
-    Optional, asked for by name: ``smoothness``, ``strong_convexity`` (and ``hermitian_smoothness``,
-    ``hermitian_strong_convexity`` where Hermitian matrices have better ones), ``require_hermitian()``,
-    ``conjugate(slope)`` for certificates, ``start(domain)`` (a matrix where it is finite, or None where it is at the
-    domain's own start).
+    What else it may have is listed in ``facts.ObjectiveFacts``: ``conjugate(slope)`` for certificates, ``smoothness``,
+    ``start(domain)``, ``parts()`` and others. All of it may be left out.
     """
 
     shape: tuple[int, int]

@@ -11,6 +11,7 @@ from ..checks import number
 from ..losses.curves import NotFinite
 from ..places.numpy import Array, dagger, inner
 from .check_parts import check_loss, check_measurements
+from .facts import facts_of
 from .tester import Report, Tester
 
 Factors3 = tuple[Array, Array, Array]
@@ -65,7 +66,9 @@ def check(
     if hermitian and m != n:
         raise ValueError(f"check: this objective is {m}×{n}; hermitian=True needs a square one.")
     if hermitian is None:
-        hermitian = m == n and (hasattr(objective, "require_hermitian") or type(objective).__name__ == "Smooth")
+        hermitian = m == n and (
+            facts_of(objective).require_hermitian is not None or type(objective).__name__ == "Smooth"
+        )
     return _Checker(objective, hermitian, size, np.random.default_rng(seed)).run(trials)
 
 
@@ -211,15 +214,15 @@ class _Checker(Tester):
         self._curvature(X, Y, z, y, value, slope, scale)
 
     def _curvature(self, X: Any, Y: Any, z: Any, y: Any, value: float, slope: Any, scale: float) -> None:
-        f = self.f
+        f, facts = self.f, facts_of(self.f)
         step = f.combine(1.0, y, -1.0, z)
         D = (X[0] * X[1]) @ dagger(X[2]) - (Y[0] * Y[1]) @ dagger(Y[2])
         square = inner(D, D)
         rise = float(f.evaluate(y)[0]) - value - f.pair(slope, step)
         slack = 1e-9 * scale
         self.expect("convexity", rise >= -slack, f"f(Y) lies {-rise:.3g} below its tangent at X: it is not convex.")
-        name = "hermitian_smoothness" if self.hermitian and getattr(f, "hermitian_smoothness", None) else "smoothness"
-        smoothness = getattr(f, name, None)
+        name = "hermitian_smoothness" if self.hermitian and facts.hermitian_smoothness else "smoothness"
+        smoothness = facts.smoothness_among(self.hermitian)
         if smoothness is not None:
             top = rise / (0.5 * square)
             self.expect(
@@ -227,12 +230,9 @@ class _Checker(Tester):
                 rise <= 0.5 * smoothness * square * (1 + 1e-9) + slack,
                 f"a curvature of {top:.6g} was met, more than the {name} {smoothness:.6g} it claims.",
             )
-        name = (
-            "hermitian_strong_convexity"
-            if self.hermitian and hasattr(f, "hermitian_strong_convexity")
-            else "strong_convexity"
-        )
-        strong = getattr(f, name, None)
+        better = self.hermitian and facts.hermitian_strong_convexity is not None
+        name = "hermitian_strong_convexity" if better else "strong_convexity"
+        strong = facts.strong_convexity_among(self.hermitian)
         if strong:
             self.expect(
                 "claimed strong convexity",

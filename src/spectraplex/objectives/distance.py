@@ -17,6 +17,7 @@ from ..measurements.identity import Identity
 from ..places.numpy import Array, dagger, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_sum, plain
+from .facts import facts_of
 from .fit import Fit
 
 
@@ -156,7 +157,7 @@ class Distance(Fit):
     def rounding(self, value: float, slope: Any, size: float, terms: int) -> float:
         """½‖X‖² − ⟨A, X⟩ + ½‖A‖² is as exact as its terms are large; a dense residual is squared instead."""
         if self.sparse is None:
-            return plain(self, value, slope, size, terms)
+            return plain(facts_of(self), value, slope, size, terms)
         total, count = self._terms(size, terms)
         return of_sum(count) * total + count * VANISHING
 

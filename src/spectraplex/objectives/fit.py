@@ -17,6 +17,7 @@ from ..matrices.operators import Operator
 from ..measurements.protocol import Facts, Spectrum, parts_of
 from ..places.numpy import Array, blend, inner
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
+from .facts import facts_of
 from .starts import somewhere
 
 _NEEDED = ("shape", "size", "dtype", "measure", "adjoint")
@@ -77,8 +78,8 @@ class Fit:
 
     @property
     def require_hermitian(self) -> Any:
-        """Called at the door by a domain of Hermitian matrices, where the measurements have something to refuse."""
-        return self.measurements.require_hermitian
+        """Called at the door by a domain of Hermitian matrices; None where the measurements have nothing to refuse."""
+        return self._facts.require_hermitian
 
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
 
@@ -93,9 +94,8 @@ class Fit:
         return float(value), slope
 
     def along(self, z: Array, dz: Array) -> Curve:
-        if hasattr(self.loss, "along"):
-            curve: Curve = self.loss.along(z, dz, self.targets, self.weights)
-            return curve
+        if self._told.along is not None:
+            return self._told.along(z, dz, self.targets, self.weights)
         return smoothly(self.loss, z, dz, self.targets, self.weights)
 
     def pair(self, slope: Array, z: Array) -> float:
@@ -107,10 +107,8 @@ class Fit:
 
     @property
     def conjugate(self) -> Any:
-        """slope ↦ ℓ* along it, for certificates; missing where the loss has none."""
-        if not hasattr(self.loss, "conjugate"):
-            raise AttributeError("this loss has no conjugate")
-        return self._conjugate
+        """slope ↦ ℓ* along it, for certificates; None where the loss has none."""
+        return None if self._told.conjugate is None else self._conjugate
 
     def _conjugate(self, slope: Array) -> Conjugate:
         found: Conjugate = self.loss.conjugate(slope, self.targets, self.weights)
@@ -131,10 +129,10 @@ class Fit:
     @cached_property
     def reach(self) -> float:
         """An upper bound on ‖𝒜‖."""
-        if hasattr(self.measurements, "reach"):
-            return float(self.measurements.reach)
-        if hasattr(self.measurements, "coverage"):  # √Σ‖Aᵢ‖²
-            return (1 + 1e-9) * norm(np.sqrt(self.measurements.coverage(None)[0]))
+        if self._facts.reach is not None:
+            return float(self._facts.reach)
+        if self._facts.coverage is not None:  # √Σ‖Aᵢ‖²
+            return (1 + 1e-9) * norm(np.sqrt(self._facts.coverage(None)[0]))
         return float(np.sqrt(Spectrum(self.measurements).largest)) * (1 + 1e-9)
 
     @property
@@ -163,20 +161,20 @@ class Fit:
 
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """A loss of terms that cancel is as exact as they are large; one of positive terms as it is itself."""
-        if not hasattr(self.loss, "terms"):
-            return plain(self, value, slope, size, terms)
-        added = float(self.loss.terms(slope, self.targets, self.weights))
-        blur, seconds = of_image(self, size, terms), 0.0
-        if hasattr(self.loss, "image"):
-            z = self.loss.image(slope, self.targets, self.weights)
+        if self._told.terms is None:
+            return plain(facts_of(self), value, slope, size, terms)
+        added = float(self._told.terms(slope, self.targets, self.weights))
+        blur, seconds = of_image(facts_of(self), size, terms), 0.0
+        if self._told.image is not None:
+            z = self._told.image(slope, self.targets, self.weights)
             seconds = float(np.max(self.loss.second(z, self.targets, self.weights), initial=0.0))
         own = of_sum(slope.size) * (abs(value) + added) + slope.size * VANISHING
         return own + norm(slope) * blur + seconds * blur * blur
 
     def _extremes(self, hermitian: bool) -> tuple[float, float]:
         """A true upper bound on the largest eigenvalue of 𝒜*diag(w)𝒜, and a true lower bound on the least."""
-        if hasattr(self.measurements, "extremes"):
-            high, low = self.measurements.extremes(self.weights, hermitian)
+        if self._facts.extremes is not None:
+            high, low = self._facts.extremes(self.weights, hermitian)
             return float(high), float(low)
         m, n = self.shape
         spectrum = Spectrum(self.measurements, self.weights)
@@ -199,7 +197,7 @@ class Fit:
     def hermitian_smoothness(self) -> float | None:
         if not math.isfinite(self._told.curvature) or self.shape[0] != self.shape[1]:
             return None
-        if not hasattr(self.measurements, "extremes"):
+        if self._facts.extremes is None:
             return self.smoothness
         return self._told.curvature * self._extremes(True)[0]
 
@@ -210,23 +208,19 @@ class Fit:
         return self._told.strong * self._extremes(True)[1]
 
     @property
-    def condition(self) -> float:
-        """Smoothness over strong convexity, where that is at hand: infinite unless both are known and positive."""
-        if not getattr(self.measurements, "at_hand", False):
-            raise AttributeError("the condition of these measurements is not at hand")
+    def condition(self) -> float | None:
+        """Smoothness over strong convexity: infinite unless both are known and positive, None where they take work."""
+        if not self._facts.at_hand:
+            return None
         high, low = self.smoothness, self.strong_convexity
         return high / low if high is not None and low > 0 else np.inf
 
-    @property
-    def coverage(self) -> tuple[Array, Array]:
-        """Curvature of the loss at its largest, summed over every row, and over every column."""
-        if not hasattr(self.measurements, "coverage") or not math.isfinite(self._told.curvature):
-            raise AttributeError("what the rows and columns count for is not known")
-        return self._coverage
-
     @cached_property
-    def _coverage(self) -> tuple[Array, Array]:
-        rows, cols = self.measurements.coverage(self.weights)
+    def coverage(self) -> tuple[Array, Array] | None:
+        """Curvature of the loss at its largest, summed over every row, and over every column; None if not known."""
+        if self._facts.coverage is None or not math.isfinite(self._told.curvature):
+            return None
+        rows, cols = self._facts.coverage(self.weights)
         return self._told.curvature * rows, self._told.curvature * cols
 
     def __repr__(self) -> str:

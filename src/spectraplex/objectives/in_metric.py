@@ -105,7 +105,9 @@ class InMetric:
     @cached_property
     def coverage(self) -> tuple[Array, Array]:
         """Curvature summed over every row and column of Y, as if the holes were spread evenly."""
-        rows, cols = self.completion.coverage
+        told = self.completion.coverage
+        assert told is not None  # a squared loss has curvature
+        rows, cols = told
         squares = (self.root**2).sum(axis=0)
         return rows * squares.mean(), cols.mean() * squares
 

@@ -25,6 +25,7 @@ from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array, blend, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, moved, of_image, of_sum
+from .facts import facts_of
 
 _SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
@@ -155,9 +156,10 @@ class Intercepts:
 
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """That of the loss, of offset and intercepts added to the image, and what the inner problem is left with."""
-        blur = of_image(self, size, terms) + 8 * EPS * self._sizes
+        facts = facts_of(self)
+        blur = of_image(facts, size, terms) + 8 * EPS * self._sizes
         summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
-        return summed + moved(self, slope, blur) + 2 * _SLACK * abs(value)
+        return summed + moved(facts, slope, blur) + 2 * _SLACK * abs(value)
 
     @cached_property
     def steepest(self) -> float:

@@ -26,6 +26,7 @@ from ..domains.sets import NuclearBall, TraceBall
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..objectives.distance import Factored
+from ..objectives.facts import ObjectiveFacts, facts_of
 from ..penalized import Penalized, infimum, norm_bound, zero_image
 from ..places.numpy import EPS
 from ..problem import Problem
@@ -67,7 +68,12 @@ class Family:
 
     def lifted(self, size: float) -> Any:
         """What a lower bound at that size has to know, without the checks that a problem makes at the door."""
-        return SimpleNamespace(objective=self.objective, lifted=self._domain(size).lift(self.objective))
+        lifted = self._domain(size).lift(self.objective)
+        return SimpleNamespace(objective=self.objective, facts=self.facts, lifted=lifted)
+
+    @cached_property
+    def facts(self) -> ObjectiveFacts:
+        return facts_of(self.objective)
 
     def _domain(self, size: float) -> Any:
         shape = self.objective.shape
@@ -89,7 +95,8 @@ class Family:
         """What rounding is in the units of f: a share 1e-14 of its value at a rank-one of this radius; zero for a λ."""
         if self.penalized:
             return 0.0
-        U, V = (np.full((n, 1), n**-0.5, self.objective.dtype) for n in self.objective.shape)
+        place = facts_of(self.objective).place
+        U, V = (place.from_host(np.full((n, 1), n**-0.5, self.objective.dtype)) for n in self.objective.shape)
         try:
             value = float(self.objective.evaluate(self.objective.measure(U, np.array([size]), V))[0])
         except NotFinite:
@@ -98,17 +105,17 @@ class Family:
 
     def scaled(self, X: Factors, factor: float) -> Factors:
         if isinstance(X, Symmetric):
-            return Symmetric(X.vectors, factor * X.weights)
-        return Rectangular(X.U, factor * X.s, X.V)
+            return Symmetric(X.vectors, factor * X.weights, X.place)
+        return Rectangular(X.U, factor * X.s, X.V, X.place)
 
     def blended(self, X: Factors, Y: Factors, t: float) -> Factors:
         """(1 − t)·X + t·Y."""
         if isinstance(X, Symmetric) and isinstance(Y, Symmetric):
-            vectors = np.concatenate([X.vectors, Y.vectors], axis=1)
-            return Symmetric(vectors, np.concatenate([(1 - t) * X.weights, t * Y.weights]))
-        (U, s, V), (P, r, Q) = X.triple(), Y.triple()
-        columns = (np.concatenate([U, P], axis=1), np.concatenate([V, Q], axis=1))
-        return Rectangular(columns[0], np.concatenate([(1 - t) * s, t * r]), columns[1])
+            vectors = X.place.join(X.vectors, Y.vectors)
+            return Symmetric(vectors, np.concatenate([(1 - t) * X.weights, t * Y.weights]), X.place)
+        (U, s, V), (P, r, Q), place = X.triple(), Y.triple(), X.place
+        weights = np.concatenate([(1 - t) * s, t * r])
+        return Rectangular(place.join(U, P), weights, place.join(V, Q), place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,8 +304,9 @@ class Between:
             return []
         (first, second), (p, q) = mixes, (shares[0] / total, shares[1] / total)
         y, x = first.candidate.slope, second.candidate.slope
-        if isinstance(y, np.ndarray):
-            slope = p * y + q * x
+        images = facts_of(self.family.objective).images
+        if images.plain(y):
+            slope = images.blend(p, y, q, x)
         elif isinstance(y, Factored):  # the slope z − A is kept as z
             slope = self.family.objective.combine(p, y, q, x)
         else:

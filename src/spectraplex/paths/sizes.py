@@ -50,8 +50,8 @@ def auto_sizes(problem: Problem, count: int) -> Array:
         end = domain.size
         lifted = unit_ball(objective, domain.hermitian).lifted
         pull = lifted.pull(objective.evaluate(zero)[1])
-        vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vectors
-        alone = objective.along(zero, lifted.measure(vector[:, :1], np.ones(1), vector[:, :1])).minimize(end)
+        vector = leading(pull, accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0).vector
+        alone = objective.along(zero, lifted.measure(vector, np.ones(1), vector)).minimize(end)
         start = min(max(min(float(alone), 0.5 * end) or 0.5 * end, LEAST), end)
     return np.clip(np.geomspace(start, end, count), min(start, end), max(start, end)) if count > 1 else np.array([end])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -24,7 +25,7 @@ from .family import Between, Family, remeasured
 from .point import PathPoint
 from .proof import Node, Promise
 
-_COLUMNS = ("radius", "lam", "value", "lower_bound", "gap", "rank", "seconds")
+_COLUMNS = {name: attrgetter(name) for name in ("radius", "lam", "value", "lower_bound", "gap", "rank", "seconds")}
 
 
 class _Offer(NamedTuple):
@@ -74,7 +75,7 @@ class Path(Sequence[PathPoint]):
 
     def as_dict(self) -> dict[str, Array]:
         """One array per column, ready for a data frame or a plot."""
-        return {name: np.array([getattr(point, name) for point in self.points]) for name in _COLUMNS}
+        return {name: np.array([read(point) for point in self.points]) for name, read in _COLUMNS.items()}
 
     def table(self) -> str:
         """The columns as plain text, the gap in per cent of the value."""
@@ -97,7 +98,8 @@ class Path(Sequence[PathPoint]):
             lines.append([*(shown(size, 5) for size in sizes), *(shown(value, 6) for value in values)])
             lines[-1] += [share, str(point.rank), f"{point.seconds:.2f}"]
         kept = sorted(self.points, key=lambda point: point.size)
-        across, above, below = (np.array([getattr(p, key) for p in kept]) for key in ("size", "value", "lower_bound"))
+        across = np.array([point.size for point in kept])
+        above, below = np.array([point.value for point in kept]), np.array([point.lower_bound for point in kept])
         drawn = curves((self.family.name, "objective"), across, above, below)
         return columns(repr(self), heads, lines, drawn)
 

@@ -5,7 +5,7 @@ A block upstairs is one array with its sides on top of each other: a side is the
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class NumPyBuffer:
 class NumPyPlace:
     """The verbs of ``Place`` on NumPy arrays."""
 
-    name: ClassVar[str] = "this machine"
+    name = "this machine"
 
     # ------------------------------------------------------------------------------------------------ in and out
 
@@ -131,6 +131,9 @@ class NumPyPlace:
 
     def blend(self, a: float, A: Array, b: float, B: Array) -> Array:
         return cast(Array, a * A + b * B)
+
+    def divide(self, A: Array, numbers: Array) -> Array:
+        return cast(Array, A / numbers)
 
     def unit(self, A: Array) -> Array:
         return cast(Array, A / arrays.norms(A))
@@ -203,7 +206,11 @@ class NumPyPlace:
 
 def _wide(A: Array) -> Array:
     """Single precision is made double before sums."""
-    return A if A.dtype.itemsize >= (16 if A.dtype.kind == "c" else 8) else A.astype("c16" if A.dtype.kind == "c" else "f8")
+    return (
+        A
+        if A.dtype.itemsize >= (16 if A.dtype.kind == "c" else 8)
+        else A.astype("c16" if A.dtype.kind == "c" else "f8")
+    )
 
 
 HERE: Place = NumPyPlace()

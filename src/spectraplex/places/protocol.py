@@ -127,6 +127,9 @@ class Place(Protocol):
     def blend(self, a: float, A: Block, b: float, B: Block) -> Block:
         """a·A + b·B."""
 
+    def divide(self, A: Block, numbers: Array) -> Block:
+        """Every column divided by a number of its own."""
+
     def unit(self, A: Block) -> Block:
         """Every column divided by its norm."""
 

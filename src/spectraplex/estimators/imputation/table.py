@@ -187,7 +187,7 @@ def _solve(
 ) -> Result:
     """To a gap that keeps the fitted entries within ``tol`` of the minimiser's, in mean square: ½‖z − z*‖² ≤ gap."""
     objective = problem.objective
-    count = getattr(objective, "completion", objective).values.size
+    count = (objective.completion if isinstance(objective, InMetric) else objective).values.size
     stop = Stop(gap=0.5 * tol**2 * count, max_steps=settings.max_steps)
     watch.begin(what, stop, last)
     result = solve(problem, stop=stop, start=start, seed=settings.seed, observers=watch.observers)

@@ -1,0 +1,140 @@
+"""What an objective knows beside its values and slopes, in one record. Attributes are read here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..losses.protocol import Conjugate
+from ..places.here import HERE
+from ..places.numpy import Array
+from ..places.protocol import Place
+from .images import ARRAYS, Images
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveFacts:
+    """What is known of an objective beside what ``Objective`` asks for; None where it does not say.
+
+    An attribute or a method of the objective with the same name says it. Those further down are read when they are
+    asked for first, because some of them take work.
+    """
+
+    #: the objective itself
+    objective: Any = field(repr=False)
+    #: slope ↦ its ``Conjugate``, what certificates stand on
+    conjugate: Callable[[Any], Conjugate] | None = None
+    #: the arrays and words that the function depends on, for its fingerprint
+    parts: Callable[[], tuple[Any, ...]] | None = None
+    #: domain ↦ a matrix where the function is finite; None where the domain's own start will do
+    start: Callable[[Any], Any] | None = None
+    #: refuses data that are not Hermitian; called by domains of Hermitian matrices
+    require_hermitian: Callable[[], Any] | None = None
+    #: value, slope, Σ|sₖ| and number of terms of X ↦ how far rounding may have moved the value
+    rounding: Callable[[float, Any, float, int], float] | None = None
+    #: psd ↦ at least the nuclear norm of some matrix that fits all data
+    fitted: Callable[[bool], float] | None = None
+    #: the smoothness where it is a plain number; None where a property would have to work it out
+    given_smoothness: float | None = None
+    #: the gradient is an ordinary matrix
+    dense: bool | None = None
+    #: numbers in dense arrays that one product reads
+    held: int = 0
+    #: factors may come in single precision, because every sum is in double
+    single: bool = False
+    #: a value is itself a minimum, found to some accuracy
+    inexact: bool = False
+    #: how many numbers one measurement adds up
+    summed: int = 0
+    #: where everything tall lives
+    place: Place = HERE
+    #: what certificates do with images and slopes
+    images: Images = ARRAYS
+
+    @cached_property
+    def smoothness(self) -> float | None:
+        """β: the gradient is Lipschitz with this constant, in the Frobenius norm."""
+        return _told(self.objective, "smoothness")
+
+    @cached_property
+    def strong_convexity(self) -> float | None:
+        """The least curvature in the Frobenius norm."""
+        return _told(self.objective, "strong_convexity")
+
+    @cached_property
+    def hermitian_smoothness(self) -> float | None:
+        """β among Hermitian matrices, where it is a better one."""
+        return _told(self.objective, "hermitian_smoothness")
+
+    @cached_property
+    def hermitian_strong_convexity(self) -> float | None:
+        """The least curvature among Hermitian matrices."""
+        return _told(self.objective, "hermitian_strong_convexity")
+
+    @cached_property
+    def condition(self) -> float | None:
+        """Smoothness over strong convexity, where that takes little work."""
+        return _told(self.objective, "condition")
+
+    @cached_property
+    def coverage(self) -> tuple[Array, Array] | None:
+        """The largest curvature of the loss, summed over every row, and over every column."""
+        return _told(self.objective, "coverage")
+
+    @cached_property
+    def reach(self) -> float | None:
+        """An upper bound on ‖𝒜‖."""
+        return _told(self.objective, "reach")
+
+    @cached_property
+    def bend(self) -> float | None:
+        """The largest curvature of the loss, as a function of the image."""
+        return _told(self.objective, "bend")
+
+    @cached_property
+    def steepest(self) -> float | None:
+        """The largest norm of a slope."""
+        return _told(self.objective, "steepest")
+
+    @cached_property
+    def lower(self) -> float | None:
+        """A number that the function is nowhere below."""
+        return _told(self.objective, "lower")
+
+    def smoothness_among(self, hermitian: bool) -> float | None:
+        """The smoothness among all matrices, or among Hermitian ones."""
+        return (self.hermitian_smoothness or self.smoothness) if hermitian else self.smoothness
+
+    def strong_convexity_among(self, hermitian: bool) -> float | None:
+        """The strong convexity among all matrices, or among Hermitian ones."""
+        own = self.hermitian_strong_convexity if hermitian else None
+        return self.strong_convexity if own is None else own
+
+
+def facts_of(objective: Any) -> ObjectiveFacts:
+    """Read what an objective says of itself; it need not say anything."""
+    dense = _told(objective, "dense")
+    worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
+    return ObjectiveFacts(
+        objective=objective,
+        conjugate=_told(objective, "conjugate"),
+        parts=_told(objective, "parts"),
+        start=_told(objective, "start"),
+        require_hermitian=_told(objective, "require_hermitian"),
+        rounding=_told(objective, "rounding"),
+        fitted=_told(objective, "fitted"),
+        given_smoothness=None if worked_out else _told(objective, "smoothness"),
+        dense=None if dense is None else bool(dense),
+        held=int(_told(objective, "held") or 0),
+        single=bool(_told(objective, "single")),
+        inexact=bool(_told(objective, "inexact")),
+        summed=int(_told(objective, "summed") or 0),
+        place=_told(objective, "place") or HERE,
+        images=_told(objective, "images") or ARRAYS,
+    )
+
+
+def _told(objective: Any, name: str) -> Any:
+    return getattr(objective, name, None)
