@@ -26,6 +26,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("result", "penalized"),
     ("certificates",),
     ("methods",),
+    ("testers",),
     ("solve", "state"),
     ("hooks",),
     ("paths", "projection"),

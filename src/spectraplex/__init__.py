@@ -28,7 +28,6 @@ from .methods import (
     RankOneRegularized,
 )
 from .objectives import Completion, Distance, Fit, Objective, Sensing, Smooth
-from .objectives.check import check
 from .paths.solutions import Path, PathPoint
 from .paths.walk import path
 from .penalized import Penalized, counterpart
@@ -38,6 +37,7 @@ from .projection import project
 from .result import Result, load
 from .solve import solve
 from .stop import Status, Stop
+from .testers import check
 from .trace import Collect, Progress, Record, Trace
 
 __all__ = [

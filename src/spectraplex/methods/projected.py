@@ -108,7 +108,7 @@ class ProjectedGradient:
         rng: np.random.Generator,
     ) -> Descended:
         """The projected step; where β is not known, the first one of β, 2β, 4β, … whose model lies above f."""
-        objective, domain, lifted, place = problem.objective, problem.domain, problem.lifted, problem.place
+        objective, domain, lifted = problem.objective, problem.domain, problem.lifted
         known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
         carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
         behind = objective.measure(*before) if carried or not known else None

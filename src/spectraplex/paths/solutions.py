@@ -143,7 +143,7 @@ class Path(Sequence[PathPoint]):
         good = [offer for offer in offers if offer.value - lower <= allowed]
         chosen = min(good, key=lambda offer: (atoms[offer.kind], offer))
         X = between.factors(chosen.size, chosen.kind)
-        return (Rectangular(*X.svd()) if isinstance(X, Rectangular) and X.s.size else X), allowed
+        return (Rectangular(*X.svd(), X.place) if isinstance(X, Rectangular) and X.s.size else X), allowed
 
     def _certified(self, size: float, X: Factors, lower: float, evidence: Evidence | None) -> Certificate:
         """The certificate of X at a size, with a lower bound that was proven there."""

@@ -1,0 +1,96 @@
+"""The tester of methods: a few steps on small problems whose optimum is known."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ..domains.sets import NuclearBall, Spectrahedron, TraceBall
+from ..methods import facts_of as method_facts
+from ..objectives.distance import Distance
+from ..objectives.tester import Report, Tester
+from ..places.numpy import inner
+from ..problem import Point, Problem
+
+_STEPS = 12
+
+
+def check_method(method: Any, trials: int, seed: int) -> Report:
+    if isinstance(method, type):
+        return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
+    if not hasattr(method, "Memory"):
+        return Report(("protocol",), ("protocol: it lacks Memory, the dataclass that init and step return.",))
+    return MethodTester(method, np.random.default_rng(seed)).run(trials)
+
+
+class MethodTester(Tester):
+    """½‖X − A‖² over three sets in turn; the optimum is the projection of A."""
+
+    def __init__(self, method: Any, rng: np.random.Generator) -> None:
+        super().__init__(rng)
+        self.method, self.count = method, 0
+
+    def trial(self) -> None:
+        kinds = (Spectrahedron(8), NuclearBall((6, 5), 2.0), TraceBall(7, 1.5))
+        domain = kinds[self.count % len(kinds)]
+        dtype = "complex128" if self.count % 2 else "float64"
+        self.count += 1
+        A = self.normal(tuple(domain.shape), dtype)
+        A = 0.5 * (A + A.conj().T) if domain.hermitian else A
+        problem = Problem(Distance(A), domain)
+        require = method_facts(self.method).require
+        if require is not None:
+            try:
+                require(problem)
+            except ValueError:
+                self.skipped += 1
+                return
+        off = domain.project(A).dense() - A
+        self.walk(problem, 0.5 * inner(off, off))
+
+    def walk(self, problem: Problem, optimum: float) -> None:
+        start = problem.point(problem.domain.start(problem.dtype, np.random.default_rng(1)), fresh=True)
+        rng = np.random.default_rng(2)
+        point, memory, _ = self.method.init(problem, start, rng)
+        first, best = start.value, point.value
+        for _ in range(_STEPS):
+            before = rng.bit_generator.state
+            new, later, step = self.method.step(problem, point, memory, rng)
+            self.feasible(problem, new, optimum)
+            self.expect("step", np.isfinite(step.size) and step.products >= 0, "its size or products are no numbers.")
+            point, held, memory = new, (before, point, memory), later
+            best = min(best, new.value)
+        self.expect("progress", best < first or first <= optimum * (1 + 1e-9), f"f stays at {first:.6g}.")
+        self.again(problem, held, point)
+
+    def feasible(self, problem: Problem, point: Point, optimum: float) -> None:
+        atoms, place = point.atoms, point.atoms.place
+        lengths, weights = place.norms(atoms.vectors), atoms.weights
+        unit = bool(np.abs(lengths - 1.0).max() <= 1e-9 and weights.min() >= 0 and abs(weights.sum() - 1.0) <= 1e-9)
+        self.expect("feasible", unit, "atoms are not unit, or their weights are negative or do not sum to one.")
+        fresh = problem.point(atoms).value
+        text = f"the point says f = {point.value:.10g}, its atoms have {fresh:.10g}: the image was not moved with them."
+        self.expect("image", abs(fresh - point.value) <= 1e-7 * max(abs(fresh), 1.0), text)
+        text = f"f = {fresh:.10g} lies below the optimum {optimum:.10g}."
+        self.expect("optimum", fresh >= optimum - 1e-9 * max(1.0, abs(optimum)), text)
+
+    def again(self, problem: Problem, held: tuple[Any, Point, Any], point: Point) -> None:
+        """Its memory, taken apart as when it is saved and put together again, leads to the same step."""
+        state, before, memory = held
+        if not is_dataclass(memory):
+            self.fail("memory", f"it is {type(memory).__name__}, but must be a flat dataclass.")
+            return
+        parts = {each.name: getattr(memory, each.name) for each in fields(memory)}
+        odd = [
+            name for name, part in parts.items() if not isinstance(part, int | float | str | np.generic | np.ndarray)
+        ]
+        self.expect("memory", not odd, f"{', '.join(odd)} are neither arrays, numbers nor strings: it cannot be saved.")
+        rng = np.random.default_rng()
+        rng.bit_generator.state = state
+        new, _, _ = self.method.step(problem, before, self.method.Memory(**parts), rng)
+        same = abs(new.value - point.value) <= 1e-12 * max(1.0, abs(point.value))
+        self.expect(
+            "resumes", same, f"the same step from the same memory gave {new.value:.10g}, not {point.value:.10g}."
+        )

@@ -1,0 +1,162 @@
+"""The tester of places: every verb against plain NumPy, real and complex, single and double."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..objectives.tester import Report, Tester
+from ..places.numpy import Array, dagger
+from ..places.protocol import Block, Place
+
+_KINDS = ("float64", "complex128", "float32", "complex64")
+
+
+def check_place(place: Place, trials: int, seed: int) -> Report:
+    names = [name for name in dir(Place) if not name.startswith("_")]
+    missing = [name for name in names if not hasattr(place, name)]
+    if missing:
+        return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Place protocol.",))
+    return PlaceTester(place, np.random.default_rng(seed)).run(trials)
+
+
+class PlaceTester(Tester):
+    """Blocks go there and come back; what a verb makes of them is compared within rounding."""
+
+    def __init__(self, place: Place, rng: np.random.Generator) -> None:
+        super().__init__(rng)
+        self.place, self.count = place, 0
+
+    def same(self, verb: str, got: Any, want: Any, rounding: float) -> None:
+        """Within the rounding of sums as long as a column, at the size of what is compared."""
+        got, want = np.asarray(got), np.asarray(want)
+        if got.shape != want.shape:
+            self.fail(verb, f"the shape is {got.shape}, not {want.shape}.")
+            return
+        off = float(np.max(np.abs(got - want), initial=0.0))
+        top = float(np.max(np.abs(want), initial=0.0))
+        self.expect(verb, off <= rounding * max(top, 1.0), f"off by {off:.3g} where numbers are up to {top:.3g}.")
+
+    def block(self, verb: str, got: Block, want: Array, rounding: float) -> None:
+        self.same(verb, self.place.to_host(got), want, rounding)
+
+    def trial(self) -> None:
+        place, kind = self.place, np.dtype(_KINDS[self.count % len(_KINDS)])
+        self.count += 1
+        d, k = int(self.rng.integers(6, 40)), int(self.rng.integers(2, 6))
+        host = [self.normal((d, k), kind.name).astype(kind) for _ in range(2)]
+        A, B = (place.from_host(each) for each in host)
+        eps = 64.0 * float(np.finfo(kind).eps)
+        small = self.normal((k, 3), kind.name).astype(kind)
+        weights, index = self.rng.uniform(0.5, 2.0, k), self.rng.permutation(k)[: k - 1]
+
+        self.same("facts", (place.length(A), place.width(A)), (d, k), 0.0)
+        self.expect("kind", place.kind(A) == kind, f"kind is {place.kind(A)}, not {kind}.")
+        self.expect("holds", place.holds(A) and not place.holds("x"), "it does not know its own blocks.")
+        self.block("to_host", A, host[0], 0.0)
+        self.block("columns", place.columns(A, index), host[0][:, index], 0.0)
+        self.block("columns", place.columns(A, weights > 1.0), host[0][:, weights > 1.0], 0.0)
+        self.block("columns", place.columns(A, slice(1, k)), host[0][:, 1:], 0.0)
+        self.block("join", place.join(A, B), np.concatenate(host, axis=1), 0.0)
+        self.block("rows", place.rows(A, slice(2, d)), host[0][2:], 0.0)
+        self.block("stack", place.stack(A, B), np.concatenate(host, axis=0), 0.0)
+        self.block("padded", place.padded(A, 2), np.concatenate([host[0], np.zeros((2, k))]), 0.0)
+        self.block("times", place.times(A, small), host[0] @ small, eps)
+        self.block("scale", place.scale(A, weights), host[0] * weights, eps)
+        self.block("scale", place.scale(A, 0.5), 0.5 * host[0], eps)
+        self.block("divide", place.divide(A, weights), host[0] / weights, eps)
+        self.block("blend", place.blend(2.0, A, -3.0, B), 2.0 * host[0] - 3.0 * host[1], eps)
+        self.block("unit", place.unit(A), host[0] / np.linalg.norm(host[0], axis=0), eps)
+        self.block("axis", place.axis(d, 3, kind.name), np.eye(d)[:, 3:4], 0.0)
+        wide = "complex128" if kind.kind == "c" else "float64"
+        self.block("cast", place.cast(A, wide), host[0].astype(wide), 0.0)
+        self.block("copy", place.copy(A, kind), host[0], 0.0)
+
+        double = np.finfo(np.float64).eps * 64.0 * d
+        exact = [each.astype(wide) for each in host]
+        self.same("gram", place.gram(A, B), dagger(exact[0]) @ exact[1], max(eps, double))
+        dots, each = np.sum(exact[0].conj() * exact[1], axis=0).real, self.rng.uniform(0.5, 2.0, d)
+        self.same("dots", place.dots(A, B), dots, max(eps, double) * d)
+        weighed = each @ (exact[0].conj() * exact[1]).real
+        self.same("dots", place.dots(A, B, each), weighed, max(eps, double) * d)
+        self.same("norms", place.norms(A), np.linalg.norm(exact[0], axis=0), max(eps, double))
+        self.same("largest", place.largest(A), np.abs(host[0]).max(), eps)
+        self.same("row", place.row(A, 2), host[0][2], 0.0)
+        broken = host[0].copy()
+        broken[1, 1] = np.nan
+        told = place.finite(A) and not place.finite(place.from_host(broken))
+        self.expect("finite", told, "it does not tell numbers from NaN.")
+        self.bases(A, exact, wide)
+        self.kept(A, host[0], eps)
+        self.scalings(d, k)
+        self.passes(d, k, kind)
+
+    def bases(self, A: Block, exact: list[Array], wide: str) -> None:
+        """Orthonormal bases and random blocks, in double precision."""
+        place, (d, k) = self.place, exact[0].shape
+        tight = np.finfo(np.float64).eps * 64.0 * d
+        tall = place.from_host(exact[0])
+        Q, R = place.qr(tall)
+        self.same("qr", place.to_host(Q) @ R, exact[0], tight)
+        self.same("qr", place.gram(Q, Q), np.eye(k), tight)
+        twice = place.orthonormal(place.join(tall, tall))
+        self.expect("orthonormal", place.width(twice) == k, "dependent columns were not left out.")
+        self.same("orthonormal", place.gram(twice, twice), np.eye(place.width(twice)), tight)
+        beside = place.orthonormal(place.from_host(exact[1]), twice)
+        self.same("orthonormal", place.gram(twice, beside), np.zeros((k, place.width(beside))), tight)
+        drawn = place.random(d, 3, wide, np.random.default_rng(5))
+        again = place.random(d, 3, wide, np.random.default_rng(5))
+        self.same("random", place.norms(drawn), np.ones(3), tight)
+        self.block("random", again, place.to_host(drawn), 0.0)
+
+    def kept(self, A: Block, host: Array, eps: float) -> None:
+        """Rooms and buffers: what was written is there, and growing keeps it."""
+        place, (d, k) = self.place, host.shape
+        room, buffer = place.room(d, host.dtype), place.buffer(A)
+        for i in range(9):
+            room.write(i * k, A)
+            buffer.append(place.columns(A, slice(0, 1)))
+        self.block("room", room.first(9 * k), np.tile(host, (1, 9)), 0.0)
+        whole = np.concatenate([host, np.tile(host[:, :1], (1, 9))], axis=1)
+        self.expect("buffer", buffer.used == k + 9, f"{buffer.used} columns are used, not {k + 9}.")
+        self.block("buffer", place.columns(buffer.block, slice(0, buffer.used)), whole, 0.0)
+        single = place.columns(buffer.single, slice(0, buffer.used))
+        self.block("buffer", single, whole, max(eps, 1e-6))
+        few = buffer.kept(np.array([1, 0]))
+        self.block("buffer", place.columns(few.block, slice(0, few.used)), host[:, [1, 0]], 0.0)
+
+    def scalings(self, d: int, k: int) -> None:
+        rows, columns = self.rng.uniform(0.0, 2.0, d - 2), self.rng.uniform(0.0, 2.0, k)
+        outer = self.place.outer(d, [(slice(0, d - 2), rows, columns), (slice(1, 4), rows[:3], columns)])
+        want = np.zeros((d, k))
+        want[: d - 2] += np.outer(rows, columns)
+        want[1:4] += np.outer(rows[:3], columns)
+        self.block("outer", outer, want, 1e-12)
+        self.block("reciprocal", self.place.reciprocal(outer, 0.5, 0.25), 0.5 / (want + 0.25), 1e-12)
+
+    def passes(self, d: int, k: int, kind: np.dtype[Any]) -> None:
+        """The three passes of a deck, against the formulas; pairs are kept in single precision."""
+        place, like = self.place, np.result_type(kind, np.float64)
+        Y, g, product = (self.normal((d, k), kind.name).astype(like) for _ in range(3))
+        scaling = self.rng.uniform(0.1, 1.0, (d, k))
+        deck = place.deck(
+            place.copy(place.from_host(Y), like), place.from_host(g.copy()), place.from_host(scaling), 2, True
+        )
+        deck.back([], np.zeros(0))
+        fall, length, norm = deck.forth([], np.zeros(0), 0.5, 0)
+        direction = -0.5 * scaling * g
+        want = [float(np.vdot(direction, g).real), float(np.vdot(direction, direction).real)]
+        self.same("deck", (fall, length), want, 1e-5)
+        self.block("deck", deck.ahead, Y + direction, 1e-5)
+        self.same("deck", norm, np.linalg.norm(Y + direction) ** 2, 1e-5)
+        self.same("deck", deck.shorten(0, 0.5), np.linalg.norm(Y + 0.5 * direction) ** 2, 1e-5)
+        ahead = Y + 0.5 * direction
+        dots = deck.turn([], 0, place.from_host(product), 0.3, 2.0)
+        new = 2.0 * (product - 0.3 * ahead)
+        change, step = new - g, 0.5 * direction
+        bend = float(np.vdot(step, change).real)
+        scaled = float(np.sum(scaling * np.abs(change) ** 2))
+        want = [float(np.vdot(step, new).real), bend, scaled, float(np.linalg.norm(change) ** 2)]
+        self.same("deck", dots, want, 1e-4)
+        self.block("deck", deck.here, ahead, 1e-5)

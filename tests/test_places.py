@@ -1,0 +1,127 @@
+"""Everything tall goes through a place's verbs: the conformance problems on a place that refuses all else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import spectraplex as sx
+from problems import PROBLEMS
+from sealed import SEALED, Sealed, Shut, opened
+from spectraplex.places.here import HERE
+
+STEPS = 25
+
+
+def there(problem):
+    """The same problem on the sealed place."""
+    if isinstance(problem, sx.Penalized):
+        return sx.Penalized(Sealed(problem.objective), problem.lam, psd=problem.psd, bound=problem.domain.size)
+    return sx.Problem(Sealed(problem.objective), problem.domain)
+
+
+def test_nothing_but_verbs():
+    block = Shut(np.eye(3))
+    for refused in (
+        lambda: block + block,
+        lambda: block @ block,
+        lambda: 2.0 * block,
+        lambda: block[0],
+        lambda: block.shape,
+        lambda: np.asarray(block),
+        lambda: np.linalg.norm(block),
+        lambda: np.concatenate([block, block]),
+        lambda: len(block),
+        lambda: SEALED.gram(np.eye(3), block),
+    ):
+        with pytest.raises(TypeError, match=r"block|place"):
+            refused()
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("method", sx.METHODS)
+def test_the_same_solve_there(method, name):
+    """Same seed, same numbers: the steps there are those of this machine, and so is what is certified."""
+    known = PROBLEMS[name](np.random.default_rng(0))
+    stop = sx.Stop(max_steps=8 if method == "ror-full" else STEPS, relative_gap=1e-6)
+    try:
+        here = sx.solve(known.problem, method, stop)
+    except ValueError as refused:
+        with pytest.raises(ValueError, match=str(refused)[:20]):
+            sx.solve(there(known.problem), method, stop)
+        return
+    away = sx.solve(there(known.problem), method, stop)
+    scale = max(1.0, abs(known.optimum))
+    assert abs(away.value - here.value) <= max(here.gap + away.gap, 1e-9 * scale)
+    assert away.lower_bound <= known.optimum + 1e-12 * scale <= away.value + 2e-12 * scale
+    assert sx.verify(away.certificate, there(known.problem), away.X)
+    assert away.X.place is SEALED
+
+
+@pytest.mark.parametrize("method", ["hybrid", "cg", "ror-adaptive", "in-face"])
+def test_large_enough_to_search(method):
+    """Above 400 nothing is decomposed whole: Krylov spaces, probable bounds and restarts by verbs alone."""
+    rng = np.random.default_rng(1)
+    m, n = 320, 260
+    rows, cols = np.nonzero(rng.random((m, n)) < 0.05)
+    values = (rng.standard_normal((m, 4)) @ rng.standard_normal((4, n)))[rows, cols]
+    problem = sx.Problem(sx.Completion(rows, cols, values, (m, n)), sx.NuclearBall((m, n), 300.0))
+    stop = sx.Stop(max_steps=12, relative_gap=1e-2)
+    here, away = sx.solve(problem, method, stop), sx.solve(there(problem), method, stop)
+    assert away.certificate.kind == "probable"
+    assert abs(away.value - here.value) <= max(here.gap + away.gap, 1e-9 * abs(here.value))
+    assert sx.verify(away.certificate, problem, away.X)  # on this machine, from what was found there
+    assert sx.verify(here.certificate, there(problem), here.X)
+
+
+@pytest.mark.parametrize("psd", [False, True])
+@pytest.mark.parametrize("method", ["hybrid", "pairwise", "apgd"])
+def test_penalties_there(method, psd):
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((14, 14))
+    problem = sx.Penalized(sx.Distance(A + A.T if psd else A), 2.0, psd=psd)
+    stop = sx.Stop(max_steps=200, relative_gap=1e-3)
+    here, away = sx.solve(problem, method, stop), sx.solve(there(problem), method, stop)
+    assert abs(away.value - here.value) <= here.gap + away.gap + 1e-9
+    assert sx.verify(away.certificate, problem, away.X)
+
+
+def test_saved_and_resumed_there(tmp_path):
+    known = PROBLEMS["ball, active"](np.random.default_rng(3))
+    problem = there(known.problem)
+    for method in ("hybrid", "ror-adaptive"):
+        short = sx.solve(problem, method, sx.Stop(max_steps=3))
+        long = sx.solve(problem, method, sx.Stop(max_steps=6))
+        again = sx.load(short.save(tmp_path / method))
+        on = sx.solve(problem, method, sx.Stop(max_steps=3), start=again)
+        assert on.value == pytest.approx(long.value, rel=1e-12)
+        assert sx.verify(on.certificate, problem, on.X)
+
+
+def test_a_path_there():
+    rng = np.random.default_rng(4)
+    rows, cols = np.nonzero(rng.random((20, 15)) < 0.5)
+    objective = sx.Completion(rows, cols, rng.standard_normal(rows.size), (20, 15))
+    problem = sx.Problem(objective, sx.NuclearBall((20, 15), 8.0))
+    path = sx.path(there(problem), [2.0, 4.0, 8.0], gap=1e-2)
+    for size in (2.0, 5.0, 8.0):
+        X, certificate = path.at(size)
+        at = sx.Problem(Sealed(objective), sx.NuclearBall((20, 15), size))
+        assert sx.verify(certificate, at, X)
+
+
+def test_both_places_pass_the_tester():
+    for place in (HERE, SEALED):
+        assert sx.check(place), sx.check(place)
+
+
+def test_the_tester_finds_what_is_wrong():
+    class Careless(type(SEALED)):
+        """Its Gram matrix is not conjugated."""
+
+        def __init__(self):
+            super().__init__()
+            self.gram = lambda A, B: opened(A).T @ opened(B)
+
+    report = sx.check(Careless())
+    assert not report and "gram" in str(report)
