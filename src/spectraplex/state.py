@@ -26,7 +26,7 @@ from .result import Result
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from .solve import Run
+    from .run import Run
 
 
 def pack(run: Run, point: Point) -> dict[str, Any]:
@@ -41,15 +41,16 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
         "seconds": run.seconds_before + run.clock,
         "scale": run.scale,
         "begun": run.begun,
-        "idle": run.idle,
+        "idle": run.stall.idle,
         "rng": json.dumps(run.rng.bit_generator.state),
         **run.certifier.state(),
     }
     state |= flatten_atoms(point.atoms) | flatten("image", point.image)
     if run.memory is not None:
         state |= flatten("memory", run.memory)
-    if run.best is not None and run.best is not point:
-        state |= flatten_atoms(run.best.atoms, "best.") | {"best.value": run.best.value}
+    best = run.best.point
+    if best is not point:
+        state |= flatten_atoms(best.atoms, "best.") | {"best.value": best.value}
     return state
 
 
@@ -71,17 +72,17 @@ def resume(run: Run, earlier: Result) -> bool:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
     dimension = problem.domain.dimension
     atoms = restore_atoms(state, dimension)
-    run.point = run.best = problem.point(atoms, _image(run, atoms, restore_image(state)))
+    run.point = run.best.found = problem.point(atoms, _image(run, atoms, restore_image(state)))
     if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
         best = problem.point(restore_atoms(state, dimension, "best."))
         if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
             best = replace(best, value=float(state["best.value"]))
-        run.best = best
-    if problem.lifted.penalty:  # what is charged upstairs may fall where that of X does not
-        run.earlier = run.best, run.look_at(run.best)
+        run.best.found = best
+    if problem.lifted.penalty:
+        run.best.goes_on()
     run.certifier.restore(state, Candidate.of(run.point))
     run.memory = restore("memory", state, run.method.Memory)
-    run.idle = int(state["idle"])
+    run.stall.idle = int(state["idle"])
     return True
 
 
@@ -100,7 +101,7 @@ def _image(run: Run, atoms: Atoms, image: Any) -> Any:
 
 def _alike(image: Any, fresh: Any) -> bool:
     """Whether an array has the shape and type that it should; one that has not may still give some value."""
-    image, fresh = (getattr(each, "inside", each) for each in (image, fresh))
+    image, fresh = (each.inside if isinstance(each, Charged) else each for each in (image, fresh))
     if not isinstance(fresh, np.ndarray):
         return True
     return isinstance(image, np.ndarray) and (image.shape, image.dtype) == (fresh.shape, fresh.dtype)
