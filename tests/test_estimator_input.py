@@ -97,7 +97,7 @@ def test_a_mask_is_where_nothing_is():
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_the_unit_of_the_values_does_not_matter(loss, monkeypatch):
     """With the same random starts in every unit: usually they depend on the data, and two radii may be as good."""
-    for module in ("solve", "certificates.certifier"):
+    for module in ("run", "certificates.certifier"):
         room = sys.modules[f"spectraplex.{module}"]
         monkeypatch.setattr(room, "stream", lambda seed, *marks: np.random.default_rng(seed))
     ratings = ratings_like(30, 20, 250, seed=0)

@@ -304,7 +304,7 @@ def test_bounds_on_what_is_filled_in():
 
 def test_columns_are_standardised_if_asked(monkeypatch):
     """With the same random starts in all units: usually they depend on the data, and answers then differ by a gap."""
-    for module in ("solve", "certificates.certifier"):
+    for module in ("run", "certificates.certifier"):
         room = sys.modules[f"spectraplex.{module}"]
         monkeypatch.setattr(room, "stream", lambda seed, *marks: np.random.default_rng(seed))
     gaps = holed(rank_two(noise=0.3), 0.2)

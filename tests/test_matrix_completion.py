@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 import spectraplex as sx
 from spectraplex import datasets
 from spectraplex.estimators import MatrixCompletion
+from spectraplex.estimators.completion.fitting import fit_columns
 from spectraplex.estimators.input.observations import pair_columns
 from spectraplex.hooks import Hooks
 
@@ -376,10 +377,10 @@ def test_an_interrupted_walk_ends_and_an_interrupted_fit_keeps_what_there_is():
 
     first, second, names = pair_columns(PAIRS)
     with pytest.raises(KeyboardInterrupt):
-        MatrixCompletion()._fit_columns(first, second, VALUES, None, names, Hooks(observers=(at(3),)))
+        fit_columns(MatrixCompletion(), first, second, VALUES, None, names, Hooks(observers=(at(3),)))
     fitting = MatrixCompletion(radius=40.0, tolerance=1e-9)
     with pytest.warns(ConvergenceWarning, match="it was interrupted"):
-        fitting._fit_columns(first, second, VALUES, None, names, Hooks(observers=(at(3),)))
+        fit_columns(fitting, first, second, VALUES, None, names, Hooks(observers=(at(3),)))
     assert fitting.status_ == "INTERRUPTED" and fitting.score(PAIRS, VALUES) > 0.3
 
 

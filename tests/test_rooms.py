@@ -27,7 +27,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("certificates",),
     ("methods",),
     ("testers",),
-    ("solve", "state"),
+    ("observers", "start", "stall", "best", "state", "run", "solve"),
     ("hooks",),
     ("paths", "projection"),
     ("estimators.input",),
@@ -102,7 +102,8 @@ def test_no_module_imports_itself_around_a_corner():
 
 
 #: Rooms where nobody asks a thing whether it has an attribute: what it knows is in its record of facts.
-TYPED = ("methods", "certificates", "domains", "eigen", "paths", "problem", "solve", "run", "penalized", "rounding")
+TYPED = ("methods", "certificates", "domains", "eigen", "paths", "problem", "penalized", "rounding")
+TYPED += ("solve", "run", "best", "start", "stall", "state", "observers")
 #: But for these functions, which meet what a user made and read it once.
 DOORS = {
     ("problem", "__post_init__"),  # is this a domain?
@@ -110,6 +111,7 @@ DOORS = {
     ("methods", "resolve"),  # is this a method?
     ("methods", "facts_of"),  # what a method says of itself
     ("certificates.judged", "_inside"),  # is this X a sparse matrix?
+    ("state", "flatten"),  # the memory of a method
     ("eigen.krylov", "__init__"),  # an operator of anybody's: does it have two sides,
     ("eigen.small", "at_hand"),  # is its matrix to be had,
     ("eigen.leading", "_decomposed"),  # does it count its products?

@@ -79,7 +79,7 @@ def runs(method):
 def solved(method, name, c):
     """With the same random starts at every scale: usually they depend on the data, and the data are scaled."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("solve", "certificates.certifier"):
+        for module in ("run", "certificates.certifier"):
             room = import_module(f"spectraplex.{module}")
             patch.setattr(room, "stream", lambda seed, *marks: np.random.default_rng(seed))
         return sx.solve(made(name, c), method, sx.Stop(max_steps=STEPS, relative_gap=1e-9))

@@ -30,7 +30,7 @@ from .result import Result
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from .solve import Run
+    from .run import Run
 
 
 def pack(run: Run, point: Point) -> dict[str, Any]:
@@ -45,15 +45,16 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
         "seconds": run.seconds_before + run.clock,
         "scale": run.scale,
         "begun": run.begun,
-        "idle": run.idle,
+        "idle": run.stall.idle,
         "rng": json.dumps(run.rng.bit_generator.state),
         **run.certifier.state(),
     }
     state |= flatten_atoms(point.atoms) | flatten_image(run.problem.facts.images, point.image)
     if run.memory is not None:
         state |= flatten("memory", run.memory, run.problem.place)
-    if run.best is not None and run.best is not point:
-        state |= flatten_atoms(run.best.atoms, "best.") | {"best.value": run.best.value}
+    best = run.best.point
+    if best is not point:
+        state |= flatten_atoms(best.atoms, "best.") | {"best.value": best.value}
     return state
 
 
@@ -75,17 +76,18 @@ def resume(run: Run, earlier: Result) -> bool:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
     dimension = problem.domain.dimension
     atoms = restore_atoms(state, dimension, place=problem.place)
-    run.point = run.best = problem.point(atoms, _image(run, atoms, restore_image(state, problem.facts.images)))
+    image = restore_image(state, problem.facts.images)
+    run.point = run.best.found = problem.point(atoms, _image(run, atoms, image))
     if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
         best = problem.point(restore_atoms(state, dimension, "best.", problem.place))
         if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
             best = replace(best, value=float(state["best.value"]))
-        run.best = best
-    if problem.lifted.penalty:  # what is charged upstairs may fall where that of X does not
-        run.earlier = run.best, run.look_at(run.best)
+        run.best.found = best
+    if problem.lifted.penalty:
+        run.best.goes_on()
     run.certifier.restore(state, Candidate.of(run.point))
     run.memory = restore("memory", state, run.method.Memory, problem.place)
-    run.idle = int(state["idle"])
+    run.stall.idle = int(state["idle"])
     return True
 
 

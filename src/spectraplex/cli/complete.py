@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 
 from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
+from ..estimators.completion.fitting import fit_observations
 from ..hooks import Hooks
 from ..tables import reading as tables
 from . import journal, settings, store, testing
@@ -215,7 +216,7 @@ def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        model._fit_observations(table.observations(), (table.row_labels, table.column_labels), names, hooks=hooks)
+        fit_observations(model, table.observations(), (table.row_labels, table.column_labels), names, hooks=hooks)
     for each in heard:
         if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))

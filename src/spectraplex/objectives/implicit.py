@@ -20,7 +20,8 @@ from ..losses.protocol import Conjugate
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array
 from ..places.pattern import Pattern
-from .intercepts import Inner, Intercepts
+from .inner import Inner
+from .intercepts import Intercepts
 
 
 @dataclass(frozen=True, eq=False)

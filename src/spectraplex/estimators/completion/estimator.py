@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import whole
-from ...hooks import Hooks
-from ...matrices.factors import Rectangular
-from ...places.numpy import EPS, Array
-from ...places.threads import one_blas_thread
+from ...places.numpy import Array
 from ...problem import Problem
-from ...stop import Status
-from ..callbacks import CallbackSupport, Told, with_callbacks
+from ..callbacks import CallbackSupport, with_callbacks
 from ..input.labels import Labels
-from ..input.observations import (
-    OWNER,
-    Observations,
-    as_frame,
-    frame_column,
-    frame_numbers,
-    matrix_entries,
-    pair_columns,
-)
-from . import parameters, serving
-from .choose import choose
-from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
+from ..input.observations import OWNER, Observations, matrix_entries, pair_columns
+from . import fitting, parameters, serving
 from .storage import Stored
-
-_NO_HOOKS = Hooks()
-_ENDS = {
-    Status.STEP_LIMIT: "raise max_iter or tolerance",
-    Status.INTERRUPTED: "it was interrupted",
-    Status.NOT_FINITE: "numbers overflowed, so the radius (or implicit) is too large for these values",
-}
 
 
 class _EitherWay:
@@ -157,7 +132,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         """
         parameters.present(y, sample_weight)
         first, second, names = pair_columns(X)
-        return self._fit_columns(first, second, y, sample_weight, names)
+        return fitting.fit_columns(self, first, second, y, sample_weight, names)
 
     @_EitherWay
     def from_frame(
@@ -167,20 +142,11 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
 
         ``predict`` then takes frames with those two columns of labels, whatever else they hold.
         """
-        table = as_frame(frame)
-        if table is None:
-            raise TypeError(
-                f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame).__name__}."
-            )
-        if row == column:
-            raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
-        first, second = frame_column(table, row), frame_column(table, column)
-        weights = None if sample_weight is None else frame_numbers(table, sample_weight)
-        return self._fit_named(first, second, frame_numbers(table, value), weights, [row, column])
+        return self._fit_named(*fitting.frame_columns(frame, row, column, value, sample_weight))
 
     @with_callbacks
     def _fit_named(self, *parts: Any) -> MatrixCompletion:
-        return self._fit_columns(*parts)
+        return fitting.fit_columns(self, *parts)
 
     @with_callbacks
     def fit_matrix(self, M: Any) -> MatrixCompletion:
@@ -190,7 +156,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         """
         rows, cols, values, shape = matrix_entries(M)
         labels = (Labels.range(shape[0]), Labels.range(shape[1]))
-        return self._fit_observations(Observations(rows, cols, values, None, shape), labels, None)
+        return fitting.fit_observations(self, Observations(rows, cols, values, None, shape), labels, None)
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
@@ -198,98 +164,20 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         parameters.present(y, sample_weight)
         first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
         if not hasattr(self, "U_"):
-            return self._fit_columns(first, second, y, sample_weight, names)
-        first, second, numbers, weights = parameters.checked(first, second, y, sample_weight)
-        labels = (self.row_labels_.joined(first), self.column_labels_.joined(second))
-        new = Observations(
-            labels[0].codes(first, OWNER, "row labels"),
-            labels[1].codes(second, OWNER, "column labels"),
-            numbers,
-            weights,
-            (len(labels[0]), len(labels[1])),
-        )
-        start = grown(Rectangular(self.U_, self.s_, self.V_), self.shape_, new.shape)
-        return self._fit_observations(self.observations_.joined(new), labels, names, (self.radius_, start))
-
-    def _fit_columns(
-        self,
-        first: Array,
-        second: Array,
-        values: Any,
-        sample_weight: Any,
-        names: list[str] | None,
-        hooks: Hooks = _NO_HOOKS,
-    ) -> MatrixCompletion:
-        seen, labels = parameters.observed(first, second, values, sample_weight)
-        return self._fit_observations(seen, labels, names, hooks=hooks)
-
-    def _fit_observations(
-        self,
-        seen: Observations,
-        labels: tuple[Labels, Labels],
-        names: list[str] | None,
-        known: tuple[float, Rectangular] | None = None,
-        hooks: Hooks = _NO_HOOKS,
-    ) -> MatrixCompletion:
-        recipe, radius, seen = parameters.recipe_of(self), parameters.radius_of(self), seen.tidy()
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
-        parameters.refuse_size(seen.values)
-        self.range_ = (float(seen.values.min()), float(seen.values.max()))
-        used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
-        solver = hooks.solver
-        with one_blas_thread, Told(self, hooks) as told:
-            start = None
-            path = serving.no_path()
-            if known is not None:
-                (radius, start), path = known, getattr(self, "path_", path)
-            elif radius is None:
-                choice = choose(recipe, used, float(self.validation), self.seed_, told.observers, told.scored, solver)
-                radius, path, start = choice.radius, choice.path, choice.start
-            self.offset_ = recipe.offset(used)
-            objective = recipe.objective(used, self.offset_)
-            stop = default_stop(objective, float(self.tolerance), int(self.max_iter))
-            asked: Any = dict(start=start, seed=self.seed_, observers=told.observers, solver=solver)
-            found = solved(objective, radius, stop, **asked)
-        self.radius_, self.path_, self.observations_ = radius, path, seen
-        self.row_labels_, self.column_labels_ = labels
-        scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
-        self.row_scales_: Array = scales[0]
-        self.column_scales_: Array = scales[1]
-        self._keep(found, names)
-        if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
-            ended = _ENDS.get(found.status, found.status.value.rstrip("."))
-            warnings.warn(
-                f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
-                f"{self.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return self
-
-    def _keep(self, found: Solution, names: list[str] | None) -> None:
-        self.U_, self.s_, self.V_ = found.X.triple()
-        self.profiles_, self.shape_ = found.profiles, self.observations_.shape
-        self.row_intercepts_, self.column_intercepts_ = found.rows, found.cols
-        self.multiplier_, self.certificate_, self.history_ = found.multiplier, found.certificate, found.trace
-        self.n_iter_, self.status_ = max(1, found.steps), found.status.name
-        self.rank_ = int(np.count_nonzero(self.s_ > EPS * self.radius_))  # what is less is rounding
-        self.row_mean_count_ = mean_count(self.observations_.counts()[0])
-        self.n_features_in_ = 2
-        if names is not None:
-            self.feature_names_in_ = np.array(names, object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+            return fitting.fit_columns(self, first, second, y, sample_weight, names)
+        seen, labels, start = fitting.joined(self, first, second, y, sample_weight)
+        return fitting.fit_observations(self, seen, labels, names, (self.radius_, start))
 
     # ------------------------------------------------------------------------------------------------- answering
 
     def predict(self, X: Any) -> Array:
         """The predicted value of every pair; unseen rows and columns fall back to offset and intercepts."""
         check_is_fitted(self, "U_")
-        rows, cols = self._codes(X)
+        first, second, _ = pair_columns(X, getattr(self, "feature_names_in_", None))
+        rows, cols = self._placed(first, second)
         return serving.linked(self, serving.linear(self, rows, cols))
 
-    def _codes(self, pairs: Any) -> tuple[Array, Array]:
-        first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
+    def _placed(self, first: Array, second: Array) -> tuple[Array, Array]:
         rows = self.row_labels_.codes(first, OWNER, "row labels")
         return rows, self.column_labels_.codes(second, OWNER, "column labels")
 
@@ -344,18 +232,13 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         check_is_fitted(self, "U_")
         first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
         first, second, y, weights = parameters.checked(first, second, values, sample_weight)
-        rows = self.row_labels_.codes(first, OWNER, "row labels")
-        cols = self.column_labels_.codes(second, OWNER, "column labels")
-        return serving.problem(self, rows, cols, y, weights)
+        return serving.problem(self, *self._placed(first, second), y, weights)
 
     @property
     def allowed_gap_(self) -> float:
         """``tolerance`` times the value, or times a thousandth of the value without a low-rank part if that is more."""
         check_is_fitted(self, "U_")
-        seen: Observations = self.observations_
-        problem = serving.problem(self, seen.rows, seen.cols, seen.values, seen.weights)
-        stop = default_stop(problem.objective, float(self.tolerance), int(self.max_iter))
-        return stop.wanted(float(self.certificate_.value))
+        return serving.allowed_gap(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from ...problem import Problem
 from ..input.labels import as_column, distinct, objects
 from ..input.observations import OWNER, Observations, pair_columns
 from .parameters import checked_values, in_signs, recipe_of, refuse_size
+from .recipe import default_stop
 
 _MOST = 50  # Newton steps for one new row
 
@@ -121,6 +122,14 @@ def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array 
     seen = Observations(rows, cols, values, weights, model.shape_).tidy()
     objective = recipe.objective(in_signs(seen) if recipe.loss == "logistic" else seen, model.offset_)
     return Problem(objective, NuclearBall(objective.shape, model.radius_))
+
+
+def allowed_gap(model: Any) -> float:
+    """The gap that ``tolerance`` allows the fit of this model."""
+    seen: Observations = model.observations_
+    objective = problem(model, seen.rows, seen.cols, seen.values, seen.weights).objective
+    stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
+    return stop.wanted(float(model.certificate_.value))
 
 
 # ------------------------------------------------------------------------------------------------- rows never seen

@@ -1,0 +1,132 @@
+"""How ``MatrixCompletion`` is fitted: choose a radius, solve, keep what was found, warn where the gap is too large."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ...hooks import Hooks
+from ...matrices.factors import Rectangular
+from ...places.numpy import EPS, Array
+from ...places.threads import one_blas_thread
+from ...stop import Status
+from ..callbacks import Told
+from ..input.labels import Labels
+from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
+from . import parameters, serving
+from .choose import choose
+from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
+
+NO_HOOKS = Hooks()
+_ENDS = {
+    Status.STEP_LIMIT: "raise max_iter or tolerance",
+    Status.INTERRUPTED: "it was interrupted",
+    Status.NOT_FINITE: "numbers overflowed, so the radius (or implicit) is too large for these values",
+}
+
+
+def frame_columns(frame: Any, row: str, column: str, value: str, sample_weight: str | None) -> tuple[Any, ...]:
+    """Labels, values and weights from the named columns of a data frame, and the names of those with labels."""
+    table = as_frame(frame)
+    if table is None:
+        raise TypeError(f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame).__name__}.")
+    if row == column:
+        raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
+    first, second = frame_column(table, row), frame_column(table, column)
+    weights = None if sample_weight is None else frame_numbers(table, sample_weight)
+    return first, second, frame_numbers(table, value), weights, [row, column]
+
+
+def joined(
+    model: Any, first: Array, second: Array, y: Any, sample_weight: Any
+) -> tuple[Observations, tuple[Labels, Labels], Rectangular]:
+    """The observations of a fit with more of them, all labels, and the fitted low-rank part as a start."""
+    first, second, numbers, weights = parameters.checked(first, second, y, sample_weight)
+    labels = (model.row_labels_.joined(first), model.column_labels_.joined(second))
+    new = Observations(
+        labels[0].codes(first, OWNER, "row labels"),
+        labels[1].codes(second, OWNER, "column labels"),
+        numbers,
+        weights,
+        (len(labels[0]), len(labels[1])),
+    )
+    start = grown(Rectangular(model.U_, model.s_, model.V_), model.shape_, new.shape)
+    return model.observations_.joined(new), labels, start
+
+
+def fit_columns(
+    model: Any,
+    first: Array,
+    second: Array,
+    values: Any,
+    sample_weight: Any,
+    names: list[str] | None,
+    hooks: Hooks = NO_HOOKS,
+) -> Any:
+    """Fit a model to values at pairs of labels, given as two columns."""
+    seen, labels = parameters.observed(first, second, values, sample_weight)
+    return fit_observations(model, seen, labels, names, hooks=hooks)
+
+
+def fit_observations(
+    model: Any,
+    seen: Observations,
+    labels: tuple[Labels, Labels],
+    names: list[str] | None,
+    known: tuple[float, Rectangular] | None = None,
+    hooks: Hooks = NO_HOOKS,
+) -> Any:
+    """Fit a model to observations of a table; ``known`` is a radius and a start, in place of a choice."""
+    recipe, radius, seen = parameters.recipe_of(model), parameters.radius_of(model), seen.tidy()
+    model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
+    parameters.refuse_size(seen.values)
+    model.range_ = (float(seen.values.min()), float(seen.values.max()))
+    used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+    solver = hooks.solver
+    with one_blas_thread, Told(model, hooks) as told:
+        start = None
+        path = serving.no_path()
+        if known is not None:
+            (radius, start), path = known, getattr(model, "path_", path)
+        elif radius is None:
+            choice = choose(recipe, used, float(model.validation), model.seed_, told.observers, told.scored, solver)
+            radius, path, start = choice.radius, choice.path, choice.start
+        model.offset_ = recipe.offset(used)
+        objective = recipe.objective(used, model.offset_)
+        stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
+        asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
+        found = solved(objective, radius, stop, **asked)
+    model.radius_, model.path_, model.observations_ = radius, path, seen
+    model.row_labels_, model.column_labels_ = labels
+    scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
+    model.row_scales_, model.column_scales_ = scales
+    _keep(model, found, names)
+    if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
+        ended = _ENDS.get(found.status, found.status.value.rstrip("."))
+        warnings.warn(
+            f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
+            f"{model.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return model
+
+
+def _keep(model: Any, found: Solution, names: list[str] | None) -> None:
+    """What was found becomes attributes of the model."""
+    model.U_, model.s_, model.V_ = found.X.triple()
+    model.profiles_, model.shape_ = found.profiles, model.observations_.shape
+    model.row_intercepts_, model.column_intercepts_ = found.rows, found.cols
+    model.multiplier_, model.certificate_, model.history_ = found.multiplier, found.certificate, found.trace
+    model.n_iter_, model.status_ = max(1, found.steps), found.status.name
+    model.rank_ = int(np.count_nonzero(model.s_ > EPS * model.radius_))  # what is less is rounding
+    model.row_mean_count_ = mean_count(model.observations_.counts()[0])
+    model.n_features_in_ = 2
+    if names is not None:
+        model.feature_names_in_ = np.array(names, object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_

@@ -1,0 +1,198 @@
+"""The inner problem of ``Intercepts``: the row and column intercepts that are best beside an image z,
+
+    min over b, c of  Σ wₑ ℓ(zₑ + bᵢ + cⱼ; vₑ) + ½ρ‖b‖² + ½κ‖c‖²,
+
+by Newton steps, each a linear system in the columns alone; a squared loss takes one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..losses.protocol import Loss
+from ..losses.squared import Squared
+from ..matrices.operators import Sparse
+from ..places.numpy import EPS, Array
+from ..places.pattern import Pattern
+
+SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
+_MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
+_TRIALS = 30  # halvings of a Newton step
+_SLOW = 4  # directions in which rows and columns are confounded most, worked out once: 4 iterations instead of 7
+_DISTINCT = 0.999999  # as confounded as a direction is taken to be, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """The intercepts that are best beside an image, and what the loss says there."""
+
+    rows: Array
+    cols: Array
+    value: float
+    slope: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Observations of a table: where they are; ``place`` is the entry of each, or None where no entry comes twice."""
+
+    pattern: Pattern
+    place: Array | None
+
+    @property
+    def count(self) -> int:
+        return self.pattern.size if self.place is None else self.place.size
+
+    def entries(self, numbers: Array) -> Array:
+        """Numbers of observations summed over the entries of the pattern."""
+        return numbers if self.place is None else np.bincount(self.place, numbers, self.pattern.size)
+
+    def sums(self, entries: Array) -> tuple[Array, Array]:
+        """Over every row and every column."""
+        n = self.pattern.shape[1]
+        return self.pattern.multiply(entries, np.ones(n)), np.bincount(self.pattern.indices, entries, n)
+
+    def spread(self, z: Array, b: Array, c: Array) -> Array:
+        """z + bᵢ + cⱼ at every observation."""
+        if self.place is None:
+            return self.pattern.spread(z, b, c)
+        return z + self.pattern.spread(np.zeros(self.pattern.size), b, c)[self.place]
+
+
+@dataclass(frozen=True, eq=False)
+class InnerProblem:
+    """Where the observations are, how a misfit is paid for, the ridges, and a value (``floor``) that counts as zero."""
+
+    observed: Observed
+    loss: Loss
+    weights: Array | None
+    ridges: tuple[float, float] | None
+    floor: float
+
+    def solve(self, z: Array, values: Array) -> Inner:
+        observed, (m, n) = self.observed, self.observed.pattern.shape
+        value, slope = self.loss.evaluate(z, values, self.weights)
+        b, c = np.zeros(m), np.zeros(n)
+        if self.ridges is None:
+            return Inner(b, c, value, slope)
+        rho, kappa = self.ridges
+        quadratic = isinstance(self.loss, Squared)
+        for _ in range(_MOST):
+            p, q = observed.sums(observed.entries(slope))
+            p += rho * b
+            q += kappa * c
+            slack = 0.5 * (float(p @ p) / rho + float(q @ q) / kappa)
+            if slack <= max(SLACK * abs(value), self.floor):
+                break
+            if quadratic:  # one step is the answer: exact in the rows, and finer than asked for in the columns
+                db, dc = self._curvature.solve(p, q, SLACK, value)
+            else:
+                second = self.loss.second(observed.spread(z, b, c), values, self.weights)
+                db, dc = Bends(observed, second, self.ridges).solve(p, q, 1e-4 * slack / abs(value), value)
+            fall, step = float(p @ db + q @ dc), 1.0
+            for _ in range(_TRIALS):
+                ahead = (b - step * db, c - step * dc)
+                loss, slope = self.loss.evaluate(observed.spread(z, *ahead), values, self.weights)
+                reached = loss + 0.5 * (rho * float(ahead[0] @ ahead[0]) + kappa * float(ahead[1] @ ahead[1]))
+                if quadratic or reached <= value - 1e-4 * step * fall:
+                    break
+                step *= 0.5
+            done = quadratic or not reached < value - EPS * abs(value)  # or at rounding level
+            (b, c), value = ahead, reached
+            if done:
+                break
+        return Inner(b, c, value, slope)
+
+    @cached_property
+    def _curvature(self) -> Bends:
+        assert self.ridges is not None
+        return Bends(self.observed, self.weights, self.ridges, often=True)
+
+
+class Bends:
+    """The second derivative of the inner problem: [[R, H], [Hᵀ, C]] with R and C diagonal, solved on one side.
+
+    ``often`` says that many systems with it will be solved: then the few directions that conjugate gradients find last
+    are worked out first.
+    """
+
+    def __init__(
+        self, observed: Observed, bends: Array | None, ridges: tuple[float, float], often: bool = False
+    ) -> None:
+        self.pattern, self.often = observed.pattern, often
+        entries = observed.entries(np.ones(observed.count) if bends is None else bends)
+        p, q = observed.sums(entries)
+        #: None where every entry of H is one: nothing to read
+        self.H = None if bends is None and observed.place is None else entries
+        self.R, self.C = p + ridges[0], q + ridges[1]
+        self.kappa = ridges[1]
+
+    def solve(self, p: Array, q: Array, share: float, value: float) -> tuple[Array, Array]:
+        """(db, dc) with residual zero in the rows; that in the columns leaves ‖residual‖²/2κ ≤ share·value.
+
+        Conjugate gradients on what is left once the rows are eliminated; the preconditioner is C, and exact in the
+        ``_slow`` directions. Few iterations are needed: most singular values of a scaled H are well below one. The
+        value meant is the one reached at the end.
+        """
+        R, C = self.R, self.C
+        r = q - self._down(p / R)
+        least = value - 0.5 * float(p @ (p / R))  # what the rows alone will gain
+        x = np.zeros_like(r)
+        y = self._eased(r)
+        d, ry = y, float(r @ y)
+        for _ in range(_MOST):
+            if float(r @ r) <= 2.0 * self.kappa * share * abs(least) or ry == 0.0:
+                break
+            Sd = C * d - self._down(self._across(d) / R)
+            bend = float(d @ Sd)
+            if not bend > 0.0:  # what is left is below what can be multiplied
+                break
+            size = ry / bend
+            least -= 0.5 * size * ry
+            x = x + size * d
+            r = r - size * Sd
+            y = self._eased(r)
+            new = float(r @ y)
+            d, ry = y + (new / ry) * d, new
+        return (p - self._across(x)) / R, x
+
+    def _eased(self, r: Array) -> Array:
+        """C⁻¹r, and what is missing from it along the slow directions."""
+        y = r / self.C
+        if not self.often:
+            return y
+        W, more = self._slow
+        return y + W @ (more * (r @ W))
+
+    @cached_property
+    def _slow(self) -> tuple[Array, Array]:
+        """W with WᵀCW = 1 and HᵀR⁻¹HW ≈ CW diag(θ), the largest θ; and θ/(1 − θ). They only save iterations."""
+        size = self.C.size
+        if size <= 8 * _SLOW:
+            return np.zeros((size, 0)), np.zeros(0)
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+        root = np.sqrt(self.C)
+        alike = LinearOperator((size, size), lambda v: self._down(self._across(v.reshape(-1) / root) / self.R) / root)
+        try:
+            theta, W = eigsh(alike, _SLOW, v0=root, ncv=4 * _SLOW, tol=0.1, maxiter=5)
+        except ArpackNoConvergence as partial:
+            theta, W = partial.eigenvalues, partial.eigenvectors
+        theta = np.clip(theta, 0.0, _DISTINCT)
+        return W / root[:, None], theta / (1.0 - theta)
+
+    def _across(self, v: Array) -> Array:
+        return self.pattern.add(v) if self.H is None else self.pattern.multiply(self.H, v)
+
+    def _down(self, v: Array) -> Array:
+        if self.H is None:
+            return self.pattern.transposed[0].add(v)
+        return self._turned.rmatmat(v)
+
+    @cached_property
+    def _turned(self) -> Sparse:
+        assert self.H is not None
+        return Sparse(self.pattern, self.H)
