@@ -87,6 +87,8 @@ class Problem:
             )
         if self.domain.hermitian and hasattr(self.objective, "require_hermitian"):
             self.objective.require_hermitian()
+        if hasattr(self.objective, "require_signs"):
+            self.objective.require_signs(self.domain.hermitian)
 
     @cached_property
     def lifted(self) -> Upstairs:

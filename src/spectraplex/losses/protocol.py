@@ -62,7 +62,8 @@ class LossFacts:
     steepest : the largest size of ℓ's derivative; infinite where there is none.
     least : a number that ℓ is nowhere below, for every target; −∞ where none is known.
     complex : whether z and b may be complex.
-    positive : whether ℓ is finite only where z > 0 (or z ≥ 0 where the target is zero).
+    positive : whether ℓ is finite only where z > 0, for targets above zero.
+    never_negative : whether a target of zero needs z ≥ 0: ``Fit`` then asks that no measurement can be negative.
     """
 
     name: str
@@ -72,6 +73,7 @@ class LossFacts:
     least: float = -math.inf
     complex: bool = False
     positive: bool = False
+    never_negative: bool = False
 
     @classmethod
     def of(cls, loss: Any) -> LossFacts:

@@ -60,6 +60,7 @@ class Differences:
         self._first, self._second = keys // points, keys % points
         place = place.reshape(-1)
         self._far, self._near = place[: self.size], place[self.size :]
+        self.positive = not self._near.size  # a squared distance is never negative, a difference of two may be
 
     def require_hermitian(self) -> None:
         """Differences always are."""

@@ -20,7 +20,7 @@ class Measurements(Protocol):
 
     A measurement of your own needs these five. Optional, each asked for by name in ``Facts``: ``parts()`` (arrays and
     words it depends on, for fingerprints), ``reach`` (an upper bound on ‖𝒜‖), ``require_hermitian()`` (called by a
-    domain of Hermitian matrices), ``coverage(weights)``.
+    domain of Hermitian matrices), ``coverage(weights)``, ``positive`` (see ``is_positive``).
     """
 
     shape: tuple[int, int]
@@ -64,6 +64,14 @@ class Facts:
         """Read from a measurement, in this one place."""
         names = cls.__dataclass_fields__
         return cls(**{name: getattr(measurements, name) for name in names if hasattr(measurements, name)})
+
+
+def is_positive(measurements: Any) -> bool:
+    """Whether all measured matrices are positive semidefinite, so that z ≥ 0 for every X ⪰ 0: ``positive`` says it.
+
+    No part of ``Facts``: it may take the eigenvalues of every matrix, and few losses ask.
+    """
+    return bool(getattr(measurements, "positive", False))
 
 
 def parts_of(measurements: Any) -> tuple[Any, ...]:

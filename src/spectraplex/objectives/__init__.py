@@ -19,8 +19,8 @@ class Objective(Protocol):
 
     Optional, asked for by name: ``smoothness``, ``strong_convexity`` (and ``hermitian_smoothness``,
     ``hermitian_strong_convexity`` where Hermitian matrices have better ones), ``require_hermitian()``,
-    ``conjugate(slope)`` for certificates, ``start(domain)`` (a matrix where it is finite, or None where it is at the
-    domain's own start).
+    ``require_signs(semidefinite)`` (both refuse a domain), ``conjugate(slope)`` for certificates,
+    ``start(domain)`` (a matrix where it is finite, or None where it is at the domain's own start).
     """
 
     shape: tuple[int, int]
