@@ -284,3 +284,6 @@ def _scores(operator: Operator, P: Array, Q: Array, count: int, width: int = 64)
         part = slice(low, min(low + width, count))
         out[part] = np.einsum("ik,ik->k", P[:, part].conj(), operator.matmat(Q[:, part])).real
     return out
+
+
+scores_of = _scores  # for operators of other rooms

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..checks import indices
-from ..matrices.operators import Dense, Operator
+from ..matrices.operators import Dense, Operator, scores_of
 from ..places.numpy import EPS, Array
 from .features import checked, sparse_parts
 
@@ -211,7 +211,7 @@ class Weighing:
         return self.matmat(U)
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return np.einsum("ik,ik->k", P[:, :count].conj(), self.matmat(Q[:, :count])).real
+        return scores_of(self, P, Q, count)
 
     def dense(self) -> Array:
         W, D = self.laplacian

@@ -110,11 +110,10 @@ class Gram:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues of 𝒜*diag(w)𝒜, from the Gram matrix of up to ``exact`` measurements; beyond, a bound."""
+    """The eigenvalues of 𝒜*diag(w)𝒜, from the Gram matrix of up to ``EXACT`` measurements; beyond, a bound."""
 
     measurements: Any
     weights: Array | None = None
-    exact: int = EXACT
 
     @cached_property
     def values(self) -> Array:
@@ -133,12 +132,12 @@ class Spectrum:
 
     @cached_property
     def largest(self) -> float:
-        """λ_max: exact up to ``exact`` measurements, beyond that a true upper bound.
+        """λ_max: exact up to ``EXACT`` measurements, beyond that a true upper bound.
 
         The bound is that of ``bounds.upper_bound`` (within 0.1 %, failure probability 10⁻¹²): a Ritz value would be
         too small, and a smoothness that is too small is no smoothness.
         """
-        if self.measurements.size <= self.exact:
+        if self.measurements.size <= EXACT:
             return float(max(self.values[0], 0.0))
         from ..eigen.bounds import upper_bound
 
@@ -147,7 +146,7 @@ class Spectrum:
 
     def smallest(self, dimension: int) -> float:
         """λ_min on a space of that dimension: positive only with enough measurements; zero where it is not known."""
-        if not dimension <= self.measurements.size <= self.exact:
+        if not dimension <= self.measurements.size <= EXACT:
             return 0.0
         value = float(self.values[dimension - 1])
         return value if value > 1e-12 * self.values[0] else 0.0

@@ -194,11 +194,14 @@ class Fit:
             high, low = self.measurements.extremes(self.weights, hermitian)
             return float(high), float(low)
         m, n = self.shape
-        spectrum = Spectrum(self.measurements, self.weights)
         pairs = m * (m + 1) // 2 if hermitian else m * n
         if self.dtype == "complex128":
             pairs = m * m if hermitian else 2 * m * n
-        return spectrum.largest, spectrum.smallest(pairs) if self._told.strong else 0.0
+        return self._spectrum.largest, self._spectrum.smallest(pairs) if self._told.strong else 0.0
+
+    @cached_property
+    def _spectrum(self) -> Spectrum:
+        return Spectrum(self.measurements, self.weights)
 
     @cached_property
     def smoothness(self) -> float | None:
