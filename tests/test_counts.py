@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -138,3 +140,21 @@ def test_measurements_know_whether_their_matrices_are_positive():
             self.positive = True
 
     assert "positive" in str(sx.check(Liar()))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["poisson", "poisson-log", "softmax"])
+def test_the_least_value_of_a_loss_is_claimed_less_its_rounding(name, seed):
+    """Where all targets can be met, min ℓ is the bound: another order of summation must not fall short of it."""
+    rng = np.random.default_rng(seed)
+    b, w = rng.uniform(1.0, 9.0, 40), rng.uniform(0.5, 2.0, 40)
+    logs = [x * math.log(x) for x in b]
+    exact = math.fsum(v * (x - y) for v, x, y in zip(w, b, logs, strict=True))
+    if name == "softmax":
+        b = b.reshape(10, 4) / b.reshape(10, 4).sum(axis=1, keepdims=True)
+        w = w[:10]
+        exact = -math.fsum(v * x * math.log(x) for v, row in zip(w, b, strict=True) for x in row)
+    problem = sx.Problem(sx.Fit(sx.Identity((10, 4)), b, name, w), sx.NuclearBall((10, 4), 200.0))
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-9, max_steps=200))
+    assert exact - 1e-6 * abs(exact) <= result.lower_bound < exact
+    assert sx.verify(result.certificate, problem, result)
