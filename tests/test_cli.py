@@ -375,7 +375,7 @@ def test_help_tells_the_exit_codes():
 def test_without_typer_the_command_says_what_to_install():
     code = "import sys; sys.modules['typer'] = None; from spectraplex.cli import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "install spectraplex[cli]" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and 'pip install ".[cli]"' in done.stderr and "Traceback" not in done.stderr
 
 
 def test_help_does_not_wait_for_what_only_commands_need():

@@ -346,7 +346,7 @@ def test_smoothness_is_a_true_upper_bound_and_exact_where_cheap():
         (lambda: sx.Matrices(np.ones((2, 2))), "shape"),
         (lambda: sx.Matrices(csr_matrix(np.ones((2, 2)))), "pass a list"),
         (lambda: sx.RankOnes(np.ones((2, 2)), np.ones((3, 2))), "give one each"),
-        (lambda: sx.Features(np.ones((2, 2)), 0), "positive whole number"),
+        (lambda: sx.Features(np.ones((2, 2)), 0), "whole number ≥ 1"),
         (lambda: sx.Differences(np.ones((3, 2)), [[0, 1, 3]]), "outside 0"),
         (lambda: sx.Differences(np.ones((3, 2)), [0, 1]), "triplets"),
         (lambda: sx.Differences(1j * np.ones((3, 2)), [[0, 1]]), "real"),

@@ -141,3 +141,13 @@ def test_the_curvature_met_is_the_mean_one():
     np.testing.assert_allclose(curve.curvature(0.0), 9.0, rtol=1e-5)
     assert Smoothly(lambda s: (-(s**2), -2 * s)).curvature(1.0) == 0.0
     assert (curve.value(0.2), curve.derivative(0.2)) == CURVES["exponential"](0.2)
+
+
+def test_an_edge_may_be_closer_than_any_fixed_share():
+    """−s − 10⁻¹⁵ ln(10⁻¹⁴ − s): finite only up to 10⁻¹⁴ of the way, least at 9·10⁻¹⁵."""
+
+    def at(size):
+        left = 1e-14 - size
+        return (-size - 1e-15 * np.log(left), -1.0 + 1e-15 / left) if left > 0 else (np.inf, np.nan)
+
+    assert Smoothly(at).minimize(1.0) == pytest.approx(9e-15, rel=1e-6)

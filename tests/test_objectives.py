@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import dense
 import spectraplex as sx
-from spectraplex.objectives import sensing
+from spectraplex.measurements import protocol
 
 SEEDS = (0, 1)
 ALL = [("rectangular", name) for name in dense.RECTANGULAR] + [("hermitian", name) for name in dense.HERMITIAN]
@@ -178,7 +178,7 @@ def test_constants_through_the_hermitian_lifts(name, slack, seed):
 def test_smoothness_of_many_measurements_is_a_close_upper_bound(storage, dtype, seed, monkeypatch):
     case = dense.sensing(np.random.default_rng(seed), (4, 4), storage, dtype, count=60)
     exact = case.objective.smoothness
-    monkeypatch.setattr(sensing, "_EXACT", 10)  # as if 60 measurements were too many to decompose
+    monkeypatch.setattr(protocol, "EXACT", 10)  # as if 60 measurements were too many to decompose
     bound = dense.sensing(np.random.default_rng(seed), (4, 4), storage, dtype, count=60).objective.smoothness
     assert exact * (1 - 1e-14) <= bound <= exact * (1 + 2e-3)
 

@@ -88,6 +88,8 @@ class Problem:
             )
         if self.domain.hermitian and self.facts.require_hermitian is not None:
             self.facts.require_hermitian()
+        if self.facts.require_signs is not None:
+            self.facts.require_signs(self.domain.hermitian)
 
     @cached_property
     def facts(self) -> ObjectiveFacts:

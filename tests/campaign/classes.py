@@ -22,6 +22,7 @@ from spectraplex.objectives.intercepts import Intercepts
 from . import cases
 from .cases import Case, Rng, case_of, draw, heavy, pick, placed, problem_of, shape_of, sized, spectral
 from .exact import Logistic, Separable
+from .pairs import pairs
 
 LIMITS = ("trace ball", "ball", "penalty", "trace penalty")  # the kinds that have a path
 PRICES = ("penalty", "trace penalty")
@@ -195,6 +196,7 @@ CLASSES: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "backwards": (8, backwards),
     "certify": (8, any_of(cases.distance, cases.completion, cases.sensing, cases.smooth, logistic)),
     "path": (5, _PATHS),
+    "pairs": (6, pairs),
     "large": (1, large),
     "conic": (1, conic),
 }

@@ -121,9 +121,19 @@ def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> floa
 def least_value(problem: Problem, conjugate: Any) -> float:
     """A number that the loss is nowhere below: −ℓ*(0), or what the objective says (``lower``); −∞ if neither."""
     if conjugate is not None:
-        return -float(conjugate.at(0.0))
+        return -float(conjugate.at(0.0)) - least_margin(conjugate)
     told = problem.facts.lower
     return -math.inf if told is None else float(told)
+
+
+def least_margin(conjugate: Any) -> float:
+    """What rounding can make of ℓ*(0): nothing where it is zero, or where there is none."""
+    whole = 0.0 if conjugate is None else float(conjugate.at(0.0))
+    if whole == 0.0 or not math.isfinite(whole):
+        return 0.0
+    sizes = conjugate.sizes
+    size = conjugate.size if sizes is None else sizes(0.0)
+    return float(of_sum(conjugate.count) * size)
 
 
 def believed(problem: Problem, candidate: Candidate) -> bool:

@@ -19,9 +19,8 @@ from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..problem import Problem
 from ..rounding import VANISHING, norm, of_image
-from .dual import Candidate, dual_facts, dual_value, least_value, margin
+from .dual import Candidate, dual_facts, dual_value, least_margin, least_value, margin
 
-_LOOKS = 8  # random starts that a verification may take
 _BELOW = 0.01  # share of the gap by which a claim is lowered, for those who verify it with other random numbers
 
 
@@ -52,14 +51,16 @@ def claim(
     another bound on λ_max is never quite the same.
     """
     reached, c = dual_value(problem, candidate, top + 2.0 * spread)
+    conjugate = dual_facts(problem, candidate)[0]
+    spare = least_margin(conjugate)
     if c == 0.0:
-        return reached, 0.0, 0.0
+        return reached - spare, 2.0 * spare, 0.0
     slack = margin(problem, candidate, c, top)
     moved = _elsewhere(problem, candidate, c)
-    least = least_value(problem, dual_facts(problem, candidate)[0])
+    least = least_value(problem, conjugate) - spare
     lowered = reached - slack - moved - _BELOW * max(value - reached, 0.0)
     if lowered <= least:
-        return least, 0.0, 0.0
+        return least, 2.0 * spare, 0.0
     return lowered, 2.0 * slack + moved + 3.0 * c * spread, c
 
 
@@ -211,17 +212,13 @@ def shown(problem: Problem, candidate: Candidate, claimed: float, kind: str, fai
     def loss(reached: float) -> float:
         return max(0.5 * (reached - claimed), 0.0)
 
-    # A Krylov space may close up early from one random start, and the bound is then loose; from another it does not.
-    for _ in range(_LOOKS):
-        bound = upper_bound(
-            problem.lifted.pull(candidate.slope),
-            failure=failure / _LOOKS,
-            accuracy=partial(_room, problem, candidate, loss),
-            relative=1e-14,
-            products=float(problem.domain.dimension + 10),
-            kind="proven" if kind == "proven" else None,
-        )
-        ours, _ = dual_value(problem, candidate, bound.value)
-        if ours >= claimed or bound.kind == "proven":
-            break
+    bound = upper_bound(
+        problem.lifted.pull(candidate.slope),
+        failure=failure,
+        accuracy=partial(_room, problem, candidate, loss),
+        relative=1e-14,
+        products=float(problem.domain.dimension + 10),
+        kind="proven" if kind == "proven" else None,
+    )
+    ours, _ = dual_value(problem, candidate, bound.value)
     return LowerBound(ours, bound.kind, bound.failure, bound.products, candidate, bound.value, bound.rounding)

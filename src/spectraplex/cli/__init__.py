@@ -19,8 +19,8 @@ def main() -> int:
         if missing.name not in ("rich", "typer"):
             raise
         sys.stderr.write(
-            f"The command line needs {missing.name}, which is not installed; install spectraplex[cli], for example "
-            "with: pip install 'spectraplex[cli]'\n"
+            f"The command line needs {missing.name}, which is not installed; from a checkout of spectraplex, run: "
+            'pip install ".[cli]"\n'
         )
         return 2
     except KeyboardInterrupt:

@@ -66,10 +66,11 @@ class Smoothly:
         if slope >= 0.0:
             return 0.0
         limit = min(limit, (1.0 - 1e-9) * self.edge)
+        least = 1e-30 * limit
         end, last = self.at(limit)
         while not (np.isfinite(end) and np.isfinite(last)):  # a barrier ahead: come back until the function exists
             limit *= 0.5
-            if limit < 1e-12:
+            if limit <= least:
                 raise NotFinite("the objective is not finite anywhere near the current point along the direction")
             end, last = self.at(limit)
         if last <= 0.0:

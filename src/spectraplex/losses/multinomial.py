@@ -19,8 +19,9 @@ from .separable import counts, edge, smoothly, total, unweighed, weighed
 class Multinomial:
     """ℓ(z; n) = −n ln z, z > 0 being the probability of an outcome that was counted n times.
 
-    Where n is zero it is zero, for z ≥ 0. On a domain of fixed trace the best scale of a dual point has a closed form,
-    and the certificate is f − N ln λ_max(R) with R = Σ nᵢ/(N zᵢ) Aᵢ and N = Σ nᵢ.
+    Where n is zero it is zero, for every z: what was never seen is neither paid for nor bounded. On a domain of fixed
+    trace the best scale of a dual point has a closed form, and the certificate is f − N ln λ_max(R) with
+    R = Σ nᵢ/(N zᵢ) Aᵢ and N = Σ nᵢ.
     """
 
     name: ClassVar[str] = "multinomial"
@@ -54,9 +55,9 @@ class Multinomial:
         return total(b * np.abs(np.log(self.image(slope, b, weights))), weights)
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
-        """ℓ*(y) = w·n(ln n − 1 − ln(−u)) with u = y/w < 0; zero for u ≤ 0 where n is zero."""
+        """ℓ*(y) = w·n(ln n − 1 − ln(−u)) with u = y/w < 0; zero, and only at u = 0, where n is zero."""
         u, seen = unweighed(slope, weights), b > 0.0
-        allowed = bool((u[seen] < 0.0).all() and (u <= 0.0).all())
+        allowed = bool((u[seen] < 0.0).all() and not u[~seen].any())
         down, n = -u[seen], b[seen]
         w = None if weights is None else weights[seen]
         logs, whole = np.log(n), total(n, w)

@@ -13,18 +13,22 @@ from .curves import Curve
 from .protocol import Conjugate, Prepared, Shape
 from .separable import counts, edge, room, smoothly, total, unweighed, weighed
 
-_BELOW = 1e-10  # a mean that should be zero may be below it by this share of the largest: rounding
-
 
 @dataclass(frozen=True)
 class Poisson:
     """ℓ(z; b) = z − b ln z, z > 0 being the mean of a count b: a negative log-likelihood but for terms of b alone.
 
     Where b is zero it is z, for z ≥ 0. It has no largest curvature, and is not finite at z = 0.
+
+    ``Fit`` takes zero counts only where no z can be negative: X ⪰ 0 and positive semidefinite matrices measured. There
+    z falls below zero by rounding alone, so ``evaluate`` returns z itself and does not look at its sign. The conjugate
+    is that of the loss with z ≥ 0, finite for every slope up to w: that of z on the whole line is finite at the slope w
+    alone, and no slope could be scaled.
     """
 
     name: ClassVar[str] = "poisson"
     positive: ClassVar[bool] = True
+    never_negative: ClassVar[bool] = True
 
     def prepare(self, targets: Any, weights: Any, shape: Shape) -> Prepared:
         return counts(self, targets, weights, shape)
@@ -122,8 +126,5 @@ class PoissonLog:
 
 
 def outside(z: Array, seen: Array) -> bool:
-    """Whether a mean is not positive where something was counted, or clearly negative where nothing was."""
-    if not np.isfinite(z).all() or (z[seen] <= 0.0).any():
-        return True
-    least = float(np.min(z, initial=0.0))
-    return least < 0.0 and least < -_BELOW * float(np.max(z, initial=0.0))
+    """Whether a number is not positive where something was counted, or not finite."""
+    return not np.isfinite(z).all() or bool((z[seen] <= 0.0).any())

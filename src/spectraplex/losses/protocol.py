@@ -62,6 +62,7 @@ class LossFacts:
     steepest : the largest size of ℓ's derivative; infinite where there is none.
     least : a number that ℓ is nowhere below, for every target; −∞ where none is known.
     complex : whether z and b may be complex.
+    never_negative: bool = False
     positive : whether ℓ is finite only where z > 0 (or z ≥ 0 where the target is zero).
     along : z, dz, targets, weights ↦ the curve along a line; by default one that evaluates the loss.
     conjugate : slope, targets, weights ↦ its ``Conjugate``; None where there is none.
@@ -76,6 +77,7 @@ class LossFacts:
     least: float = -math.inf
     complex: bool = False
     positive: bool = False
+    never_negative: bool = False
     along: Callable[..., Curve] | None = None
     conjugate: Callable[..., Conjugate] | None = None
     terms: Callable[..., float] | None = None

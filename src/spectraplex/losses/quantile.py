@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import number
+from ..checks import number, share
 from ..places.numpy import Array, inner
 from ..rounding import norm
 from .curves import Curve
@@ -29,9 +29,7 @@ class Quantile:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        level = number("Quantile", "level", self.level, positive=True)
-        if level >= 1.0:
-            raise ValueError(f"Quantile: level must lie between 0 and 1, got {self.level!r}.")
+        share("Quantile", "level", self.level)
         number("Quantile", "width", self.width, positive=True)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..checks import indices
-from ..matrices.operators import Dense, Operator
+from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array
 from .features import checked, sparse_parts
 
@@ -60,6 +60,7 @@ class Differences:
         self._first, self._second = keys // points, keys % points
         place = place.reshape(-1)
         self._far, self._near = place[: self.size], place[self.size :]
+        self.positive = not self._near.size  # a squared distance is never negative, a difference of two may be
 
     def require_hermitian(self) -> None:
         """Differences always are."""
@@ -210,7 +211,7 @@ class Weighing:
         return self.matmat(U)
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return np.einsum("ik,ik->k", P[:, :count].conj(), self.matmat(Q[:, :count])).real
+        return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
         W, D = self.laplacian

@@ -68,6 +68,11 @@ class Entries:
         each, whole = self._each(weights), self.size == self.shape[0] * self.shape[1]
         return float(each.max()), float(each.min()) if whole else 0.0
 
+    @property
+    def positive(self) -> bool:
+        """Of a matrix ⪰ 0 only the diagonal is never negative."""
+        return bool(np.array_equal(self.pattern.rows, self.pattern.indices))
+
     def _each(self, weights: Array | None) -> Array:
         return np.ones(self.size) if weights is None else weights
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import numbers
-from ..matrices.operators import Dense, Operator
+from ..checks import numbers, whole
+from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array, dagger
 from ..rounding import norm
 
@@ -33,12 +33,11 @@ class Features:
     def __init__(self, data: Any, outputs: int) -> None:
         from scipy.sparse import issparse
 
-        if isinstance(outputs, bool) or not isinstance(outputs, int | np.integer) or outputs < 1:
-            raise ValueError(f"Features: outputs must be a positive whole number, got {outputs!r}.")
+        outputs = whole("Features", "outputs", outputs)
         self.data = checked("Features", data)
         self.sparse = bool(issparse(self.data))
         samples, features = self.data.shape
-        self.shape, self.row, self.size = (features, int(outputs)), int(outputs), samples * int(outputs)
+        self.shape, self.row, self.size = (features, outputs), outputs, samples * outputs
         self.dtype, self.summed = self.data.dtype.name, features
         self._turned = self.data.conj().T.tocsr() if self.sparse else dagger(self.data)
         self.dense = features * self.row <= _DENSE
@@ -75,7 +74,8 @@ class Features:
         values = self._spectrum(high)
         tall = self.data.shape[0] >= self.data.shape[1]
         least = (values if low is high else self._spectrum(low))[-1] if tall else 0.0
-        return float(values[0]) * (1 + 1e-12), float(least) if least > 1e-12 * values[0] else 0.0
+        slack = 4 * EPS * sum(self.data.shape) * float(values[0])  # rounding of the product and of its eigenvalues
+        return float(values[0]) + slack, max(float(least) - slack, 0.0)
 
     def _spectrum(self, each: Array | None) -> Array:
         """Eigenvalues of dataᴴ diag(w) data (those that can be positive), largest first."""
@@ -128,8 +128,7 @@ class Product:
         return cast(Array, dagger(self.table) @ np.asarray(self.data @ U))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        left = np.asarray(self.data @ P[:, :count])
-        return np.einsum("ik,ik->k", left.conj(), self.table @ Q[:, :count]).real
+        return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
         return np.asarray(self.turned @ self.table)

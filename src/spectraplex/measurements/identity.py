@@ -7,7 +7,6 @@ import numpy as np
 from ..checks import two_dimensions
 from ..matrices.operators import Dense
 from ..places.numpy import Array, dagger
-from ..rounding import norm
 
 
 class Identity:
@@ -54,10 +53,6 @@ class Identity:
             table = weights.reshape(self.shape)
             weights = 0.5 * (table + table.T)
         return float(weights.max()), float(weights.min())
-
-    def fitted(self, targets: Array) -> float:
-        """At least the nuclear norm of the matrix that fits all targets."""
-        return float(np.sqrt(min(self.shape))) * norm(targets)
 
     def __repr__(self) -> str:
         return f"Identity({self.shape[0]}×{self.shape[1]})"

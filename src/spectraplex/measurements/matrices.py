@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +12,9 @@ from ..checks import hermitian_or_say, numbers
 from ..matrices.operators import Dense, Operator, Sparse
 from ..places.numpy import EPS, Array, dagger
 from ..places.pattern import Pattern
+from ..rounding import norm, of_sum
+
+_DECIDED = 2000  # matrices up to this size have their eigenvalues looked at; larger ones are not known to be positive
 
 
 def Matrices(stack: Any) -> Stack | Sparses:
@@ -78,6 +82,10 @@ class Stack:
     def parts(self) -> tuple[Array, ...]:
         return (self.A,)
 
+    @cached_property
+    def positive(self) -> bool:
+        return all(_semidefinite(A) for A in self.A)
+
     def coverage(self, weights: Array | None) -> tuple[Array, Array]:
         """The diagonal of 𝒜*diag(w)𝒜, summed over every row, and over every column."""
         each: Any = np.ones(self.size) if weights is None else weights
@@ -136,6 +144,21 @@ class Sparses:
                 )
         self._hermitian = exactly
 
+    @cached_property
+    def positive(self) -> bool:
+        return self.shape[0] == self.shape[1] and all(_semidefinite(self._core(i)) for i in range(self.size))
+
+    def _core(self, i: int) -> Array:
+        """Aᵢ without the rows and columns that are zero in both directions."""
+        column = self.table.getcol(i)
+        rows, cols = (side[column.indices].astype(np.int64) for side in (self.pattern.rows, self.pattern.indices))
+        used, place = np.unique(np.concatenate([rows, cols]), return_inverse=True)
+        if used.size > _DECIDED:
+            return np.empty((used.size, 0))
+        A = np.zeros((used.size, used.size), self.dtype)
+        A[place[: rows.size], place[rows.size :]] = column.data
+        return A
+
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         return self._pairings(self.pattern.sample(U * s, V))
 
@@ -169,3 +192,15 @@ class Sparses:
 
     def __repr__(self) -> str:
         return f"{self.size} {self.label} measurements of a {self.shape[0]}×{self.shape[1]} matrix"
+
+
+def _semidefinite(A: Array) -> bool:
+    """A ⪰ 0 up to rounding: what a product BBᴴ in floating point may be off by, relative to ‖A‖."""
+    if A.shape[0] != A.shape[1] or A.shape[0] > _DECIDED:
+        return False
+    if A.size == 0:
+        return True
+    slack = of_sum(A.shape[0]) * norm(A)
+    if norm(A - dagger(A)) > slack:
+        return False
+    return bool(np.linalg.eigvalsh(0.5 * (A + dagger(A)))[0] >= -slack)

@@ -21,7 +21,7 @@ class Measurements(Protocol):
 
     A measurement of your own needs these five. Optional, each asked for by name in ``Facts``: ``parts()`` (arrays and
     words it depends on, for fingerprints), ``reach`` (an upper bound on ‖𝒜‖), ``require_hermitian()`` (called by a
-    domain of Hermitian matrices), ``coverage(weights)``.
+    domain of Hermitian matrices), ``coverage(weights)``, ``positive`` (see ``is_positive``).
     """
 
     shape: tuple[int, int]
@@ -84,6 +84,14 @@ class Facts:
         return cls(**(known | {"measurements": measurements}))
 
 
+def is_positive(measurements: Any) -> bool:
+    """Whether all measured matrices are positive semidefinite, so that z ≥ 0 for every X ⪰ 0: ``positive`` says it.
+
+    No part of ``Facts``: it may take the eigenvalues of every matrix, and few losses ask.
+    """
+    return bool(getattr(measurements, "positive", False))
+
+
 def parts_of(measurements: Any) -> tuple[Any, ...]:
     """Everything a measurement depends on; one that does not say is known by its public attributes."""
     m, n = measurements.shape
@@ -120,11 +128,10 @@ class Gram:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues of 𝒜*diag(w)𝒜, from the Gram matrix of up to ``exact`` measurements; beyond, a bound."""
+    """The eigenvalues of 𝒜*diag(w)𝒜, from the Gram matrix of up to ``EXACT`` measurements; beyond, a bound."""
 
     measurements: Any
     weights: Array | None = None
-    exact: int = EXACT
 
     @cached_property
     def values(self) -> Array:
@@ -143,12 +150,12 @@ class Spectrum:
 
     @cached_property
     def largest(self) -> float:
-        """λ_max: exact up to ``exact`` measurements, beyond that a true upper bound.
+        """λ_max: exact up to ``EXACT`` measurements, beyond that a true upper bound.
 
         The bound is that of ``bounds.upper_bound`` (within 0.1 %, failure probability 10⁻¹²): a Ritz value would be
         too small, and a smoothness that is too small is no smoothness.
         """
-        if self.measurements.size <= self.exact:
+        if self.measurements.size <= EXACT:
             return float(max(self.values[0], 0.0))
         from ..eigen.bounds import upper_bound
 
@@ -157,7 +164,7 @@ class Spectrum:
 
     def smallest(self, dimension: int) -> float:
         """λ_min on a space of that dimension: positive only with enough measurements; zero where it is not known."""
-        if not dimension <= self.measurements.size <= self.exact:
+        if not dimension <= self.measurements.size <= EXACT:
             return 0.0
         value = float(self.values[dimension - 1])
         return value if value > 1e-12 * self.values[0] else 0.0

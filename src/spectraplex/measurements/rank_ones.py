@@ -44,6 +44,7 @@ class RankOnes:
                 raise ValueError(f"{owner}: {self.size} vectors but {others.shape[0]} others; give one each.")
             self._right = np.array(others.T, order="C")
             self.others = self._right.T
+        self.positive = others is None  # aaᴴ ⪰ 0
         self.shape = (self._left.shape[0], self._right.shape[0])
         self.dtype = np.result_type(self._left, self._right).name
         self.summed = max(self.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from ..losses import named
 from ..losses.protocol import LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly
-from ..measurements.protocol import Facts, of_dense
+from ..measurements.protocol import Facts, is_positive, of_dense
 from ..places.numpy import Array, dagger, inner
 from .tester import Report, Tester
 
@@ -71,6 +71,11 @@ class MeasurementTester(Tester):
         self.close("adjoint", inner(y, z), inner(X[0] * X[1], G.matmat(X[2])), size, text)
         self.products(G)
         self.bounds(y, z, X)
+        if A.shape[0] == A.shape[1] and is_positive(A):
+            seen = A.measure(X[0], np.abs(X[1]), X[0]).real
+            least = float(np.min(seen))
+            text = f"it says that its matrices are positive semidefinite, but ⟨A, X⟩ = {least:.3g} was met for X ⪰ 0."
+            self.expect("positive", least >= -1e-9 * float(np.linalg.norm(seen)), text)
 
     def products(self, G: Any) -> None:
         (m, n), kind = self.A.shape, self.A.dtype

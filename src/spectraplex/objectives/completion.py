@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import indices, number, numbers, positive_weights, two_dimensions
+from ..checks import number, numbers, positive_weights
 from ..fingerprint import identity
 from ..losses import Huber, Logistic, Squared
 from ..losses.protocol import Prepared
@@ -48,17 +48,13 @@ class Completion(Fit):
         delta: float = 1.0,
         weights: Any = None,
     ) -> None:
-        shape = two_dimensions("Completion", shape)
-        rows = indices("Completion", "rows", rows, shape[0])
-        cols = indices("Completion", "cols", cols, shape[1])
         values = numbers("Completion", "values", values, ndim=1)
-        if not rows.size == cols.size == values.size:
+        entries = Entries(rows, cols, shape, owner="Completion")
+        if entries.size != values.size:
             raise ValueError(
-                f"Completion: {rows.size} rows, {cols.size} columns and {values.size} values; give one of each."
+                f"Completion: {entries.size} rows, {entries.size} columns and {values.size} values; give one of each."
             )
-        if rows.size == 0:
-            raise ValueError("Completion: no entry is observed; there is nothing to fit.")
-        weights = positive_weights("Completion", weights, rows.size)
+        weights = positive_weights("Completion", weights, entries.size)
         labels: str | None = None
         kind: Any
         if loss == "squared":
@@ -70,7 +66,6 @@ class Completion(Fit):
             values, labels = as_signs("Completion", "logistic", "values", values)
         else:
             raise ValueError(f"Completion: unknown loss {loss!r}; known: 'squared', 'huber', 'logistic'.")
-        entries = Entries(rows, cols, shape, owner="Completion")
         order = entries.order
         self.order, self.pattern = order, entries.pattern  # entry e of an image is observation order[e] of the user
         self._set(entries, Prepared(kind, values[order], None if weights is None else weights[order], labels))

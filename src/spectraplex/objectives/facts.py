@@ -32,6 +32,8 @@ class ObjectiveFacts:
     start: Callable[[Any], Any] | None = None
     #: refuses data that are not Hermitian; called by domains of Hermitian matrices
     require_hermitian: Callable[[], Any] | None = None
+    #: refuses targets that the matrices of a domain cannot have: Hermitian and positive semidefinite, or any
+    require_signs: Callable[[bool], Any] | None = None
     #: value, slope, Σ|sₖ| and number of terms of X ↦ how far rounding may have moved the value
     rounding: Callable[[float, Any, float, int], float] | None = None
     #: psd ↦ at least the nuclear norm of some matrix that fits all data
@@ -123,6 +125,7 @@ def facts_of(objective: Any) -> ObjectiveFacts:
         parts=_told(objective, "parts"),
         start=_told(objective, "start"),
         require_hermitian=_told(objective, "require_hermitian"),
+        require_signs=_told(objective, "require_signs"),
         rounding=_told(objective, "rounding"),
         fitted=_told(objective, "fitted"),
         given_smoothness=None if worked_out else _told(objective, "smoothness"),

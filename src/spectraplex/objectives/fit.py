@@ -14,7 +14,7 @@ from ..losses.curves import Curve
 from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly, steepest
 from ..matrices.operators import Operator
-from ..measurements.protocol import Facts, Spectrum, parts_of
+from ..measurements.protocol import Facts, Spectrum, is_positive, parts_of
 from ..places.numpy import Array, blend, inner
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .facts import facts_of
@@ -80,6 +80,21 @@ class Fit:
     def require_hermitian(self) -> Any:
         """Called at the door by a domain of Hermitian matrices; None where the measurements have nothing to refuse."""
         return self._facts.require_hermitian
+
+    def require_signs(self, semidefinite: bool) -> None:
+        """Called at the door by every domain, with whether all its X ⪰ 0: refuses zero counts of negative means."""
+        if not self._told.never_negative:
+            return
+        none = np.nonzero(self.targets == 0.0)[0]
+        if none.size == 0 or (semidefinite and is_positive(self.measurements)):
+            return
+        order = self._facts.order
+        first = int(none[0] if order is None else np.min(order[none]))
+        raise ValueError(
+            f"Fit: targets[{first}] is zero ({none.size} such in all), where the {self.loss_name} loss is about means "
+            f"that are never negative, but {self.measurements!r} may be negative on this domain; use "
+            "loss='poisson-log' (the logarithm of a mean may have any sign), or give every count a small addition."
+        )
 
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
 
@@ -177,11 +192,14 @@ class Fit:
             high, low = self._facts.extremes(self.weights, hermitian)
             return float(high), float(low)
         m, n = self.shape
-        spectrum = Spectrum(self.measurements, self.weights)
         pairs = m * (m + 1) // 2 if hermitian else m * n
         if self.dtype == "complex128":
             pairs = m * m if hermitian else 2 * m * n
-        return spectrum.largest, spectrum.smallest(pairs) if self._told.strong else 0.0
+        return self._spectrum.largest, self._spectrum.smallest(pairs) if self._told.strong else 0.0
+
+    @cached_property
+    def _spectrum(self) -> Spectrum:
+        return Spectrum(self.measurements, self.weights)
 
     @cached_property
     def smoothness(self) -> float | None:

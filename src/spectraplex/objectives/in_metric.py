@@ -14,7 +14,7 @@ import numpy as np
 
 from ..losses.curves import Curve
 from ..losses.protocol import Conjugate
-from ..matrices.operators import Sparse
+from ..matrices.operators import Sparse, column_scores
 from ..places.numpy import EPS, Array, blend, inner
 from .completion import Completion
 
@@ -47,7 +47,7 @@ class Turned:
         return cast(Array, self.root @ self.inside.rmatmat(np.ascontiguousarray(U)))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
-        return np.asarray(np.einsum("ij,ij->j", P[:, :count].conj(), self.matmat(Q[:, :count])).real)
+        return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
         return cast(Array, self.inside.dense() @ self.root)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from ..checks import numbers
 from ..losses import Squared
 from ..losses.protocol import Prepared
 from ..measurements.matrices import Sparses, Stack
-from ..measurements.protocol import EXACT, Spectrum
 from ..measurements.rank_ones import RankOnes
 from .fit import Fit
-
-_EXACT = EXACT  # Gram matrices up to this size are decomposed; beyond, a bound that holds is used instead
 
 
 class Sensing(Fit):
@@ -45,30 +41,6 @@ class Sensing(Fit):
         """Everything the function depends on, for its fingerprint."""
         name = f"Sensing {self.measurements.label} {self.shape[0]}×{self.shape[1]}"
         return (name, *self.measurements.parts(), self.targets)
-
-    @cached_property
-    def _spectrum(self) -> Spectrum:
-        return Spectrum(self.measurements, None, _EXACT)
-
-    @cached_property
-    def smoothness(self) -> float:
-        """λ_max of the Gram matrix: exact up to 3,000 measurements, beyond that a true upper bound."""
-        return self._spectrum.largest
-
-    @cached_property
-    def hermitian_smoothness(self) -> float:
-        return self.smoothness
-
-    @cached_property
-    def strong_convexity(self) -> float:
-        """λ_min of 𝒜*𝒜 on all m × n matrices: positive only with enough measurements."""
-        m, n = self.shape
-        return self._spectrum.smallest(m * n * (2 if self.dtype == "complex128" else 1))
-
-    @cached_property
-    def hermitian_strong_convexity(self) -> float:
-        d = self.shape[0]
-        return self._spectrum.smallest(d * d if self.dtype == "complex128" else d * (d + 1) // 2)
 
     def __repr__(self) -> str:
         m, n = self.shape

@@ -28,7 +28,7 @@ def somewhere(objective: Any, domain: Any) -> Factors | None:
 
 def _plain(objective: Any, domain: Any) -> Iterator[Factors]:
     """On Hermitian sets multiples of the identity or of random projections; else the matrix of ones, and diagonals."""
-    (m, n), dtype, size = objective.shape, objective.dtype, domain.trace if domain.hermitian else domain.radius
+    (m, n), dtype, size = objective.shape, objective.dtype, domain.size
     rng = np.random.default_rng(0)
     if domain.hermitian:
         if m <= _WHOLE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ class Report:
         return "\n".join(lines)
 
 
-class Tester:
+class Tester(ABC):
     """Collects what was tested and the first thing that was wrong under each name."""
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -47,8 +48,9 @@ class Tester:
         self.tested: dict[str, None] = {}
         self.moved = self.skipped = 0
 
+    @abstractmethod
     def trial(self) -> None:
-        raise NotImplementedError
+        """One random test of everything."""
 
     def run(self, trials: int) -> Report:
         try:
@@ -60,7 +62,7 @@ class Tester:
         wrong = tuple(f"{name}: {text}" for name, text in self.wrong.items())
         return Report(tuple(self.tested), wrong, trials, self.moved, self.skipped)
 
-    def finish(self, trials: int) -> None:
+    def finish(self, trials: int) -> None:  # noqa: B027 (most testers have nothing left to do)
         """After the last trial."""
 
     def fail(self, name: str, text: str) -> None:
