@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from spectraplex.matrices.atoms import Atoms, Buffer
+from spectraplex.matrices.atoms import Atoms
+from spectraplex.places.here import NumPyBuffer
 
 DTYPES = ("float64", "complex128")
 dtypes = pytest.mark.parametrize("dtype", DTYPES)
@@ -216,10 +217,10 @@ def test_vectors_are_copies():
 @dtypes
 def test_the_single_precision_copy_keeps_up(dtype):
     rng = np.random.default_rng(0)
-    buffer = Buffer(dense.normal(rng, (4, 2), dtype), room=1)
+    buffer = NumPyBuffer(dense.normal(rng, (4, 2), dtype), room=1)
     for _ in range(9):
-        buffer.append(dense.normal(rng, 4, dtype))
+        buffer.append(dense.normal(rng, (4, 1), dtype))
         single = buffer.single
         assert single.dtype == (np.complex64 if dtype == "complex128" else np.float32)
-        np.testing.assert_allclose(single[:, : buffer.used], buffer.array[:, : buffer.used], rtol=1e-6)
+        np.testing.assert_allclose(single[:, : buffer.used], buffer.block[:, : buffer.used], rtol=1e-6)
     assert buffer.used == 11

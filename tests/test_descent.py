@@ -84,7 +84,7 @@ def test_the_scaling_is_the_diagonal_of_the_gauss_newton_hessian_when_everything
     rows, cols = np.nonzero(np.ones((m, n)))
     problem = sx.Problem(sx.Completion(rows, cols, np.ones(m * n), (m, n)), sx.NuclearBall((m, n), radius))
     Y, multiplier = factor(problem, 2, 0), 1e3
-    got = inverse_curvature(problem, Y, multiplier, np.nan)
+    got = inverse_curvature(problem, Y, 1.0, multiplier, np.nan)
     for i in range(m + n):
         for k in range(2):
             D = np.zeros_like(Y)
@@ -95,7 +95,7 @@ def test_the_scaling_is_the_diagonal_of_the_gauss_newton_hessian_when_everything
 
 def test_without_any_hint_the_scaling_has_the_mean_curvature():
     problem = sx.Problem(sx.Smooth(lambda X: (0.5 * np.sum(X**2), X), (6, 6)), sx.Spectrahedron(6))
-    scaling = inverse_curvature(problem, factor(problem, 2, 0), 0.5, 3.0)
+    scaling = inverse_curvature(problem, factor(problem, 2, 0), 1.0, 0.5, 3.0)
     assert scaling.shape == (6, 2)
     assert np.all(np.isfinite(scaling)) and np.all(scaling > 0)
     assert np.ptp(scaling, axis=0).max() == 0.0  # no row is known to be better observed than another
@@ -408,5 +408,5 @@ def test_paths_of_ordinary_functions_run_without_warnings(function, cancelled, m
 @pytest.mark.parametrize("curvature", [7e298, np.inf, np.nan])
 def test_a_curvature_that_is_none_leaves_the_scaling_finite(curvature):
     problem = sx.Problem(sx.Smooth(lambda X: (0.0, X), (4, 4)), sx.Spectrahedron(4))
-    scaling = inverse_curvature(problem, factor(problem, 2, 0), 0.5, np.float64(curvature))
+    scaling = inverse_curvature(problem, factor(problem, 2, 0), 1.0, 0.5, np.float64(curvature))
     assert np.isfinite(scaling).all() and scaling.min() > 0

@@ -9,6 +9,7 @@ import spectraplex as sx
 from problems import PROBLEMS, completion, dual_ball
 from spectraplex.matrices import operators
 from spectraplex.methods import in_face, oracle
+from spectraplex.places.here import HERE
 
 # radius → (f*, rank of the optimum, relative error wanted within 300 eigenvectors)
 TARGETS = {2500.0: (67945.055, 3, 1e-5), 3500.0: (37867.016, 41, 1e-3), 5000.0: (16570.033, 119, 0.05)}
@@ -99,7 +100,7 @@ def test_a_basis_that_is_not_orthonormal_is_mended():
     rng = np.random.default_rng(7)
     block = rng.standard_normal((20, 5))
     for columns in (block, np.linalg.qr(block)[0], block[:, :1], np.repeat(block, 2, axis=1)):
-        P, coordinates = in_face._span(columns)
+        P, coordinates = in_face._span(HERE, columns)
         np.testing.assert_allclose(P.T @ P, np.eye(P.shape[1]), atol=1e-12)
         np.testing.assert_allclose(P @ coordinates, columns, atol=1e-12)
 

@@ -64,7 +64,7 @@ def test_the_inner_problem_is_solved(variant):
     z = objective.measure(rng.standard_normal((12, 2)), np.ones(2), rng.standard_normal((9, 2)))
     found = objective.inner(z)
     rows, cols = objective.pattern.rows, objective.pattern.indices
-    place = np.arange(rows.size) if objective.place is None else objective.place
+    place = np.arange(rows.size) if objective.which is None else objective.which
 
     def total(b, c):
         pred = z + objective.offset + b[rows[place]] + c[cols[place]]

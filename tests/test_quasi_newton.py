@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spectraplex as sx
-from spectraplex.methods import quasi_newton
 from spectraplex.methods.quasi_newton import LimitedMemory
+from spectraplex.places import deck as passes
+from spectraplex.places.deck import NumPyDeck
 
 LARGE = 70_001  # beyond what stays with NumPy, and not a whole number of blocks
 
@@ -30,28 +31,33 @@ def quadratic_run(size, steps, history, seed):
     H = np.exp(rng.uniform(-1, 1, size))
     scaling = np.exp(rng.uniform(-1, 1, size))
     y = rng.standard_normal(size)
-    g, ahead = H * y, np.empty(size)
-    memory, pairs, factor, seen = LimitedMemory(scaling, history), [], 1.0, []
+    g = H * y
+    deck = deck_of(y, g.copy(), scaling, history)
+    memory, pairs, factor, seen = LimitedMemory(deck, history), [], 1.0, []
     memory.factor = factor = 0.1
     for step in range(steps):
         want = two_loops(g, pairs[-history:], scaling, factor)
-        d, fall, length, norm = memory.direction(g, y, ahead)
+        fall, length, norm = memory.direction()
+        d, ahead = deck.S[memory._free], deck.ahead[:, 0]
         seen.append((d.astype(float), want))
         assert fall == pytest.approx(d.astype(float) @ g, rel=1e-6)
         assert length == pytest.approx(d.astype(float) @ d.astype(float), rel=1e-6)
         assert norm == pytest.approx(ahead @ ahead, rel=1e-12)
-        if step % 3 == 2:  # a shortened step: d itself is scaled by whoever searches
-            d *= np.float32(0.5)
-            ahead[:] = y + d
-        before, s = g.copy(), d.astype(float)
-        memory.turn(H * ahead, ahead, 0.25, 1.0, g, float(np.linalg.norm(s)))
+        if step % 3 == 2:  # a shortened step
+            assert memory.shorten(0.5) == pytest.approx(float(np.sum((deck.here[:, 0] + d) ** 2)), rel=1e-12)
+        before, s, ahead = g, d.astype(float), ahead.copy()
+        memory.turn((H * ahead)[:, None], 0.25, 1.0, float(np.linalg.norm(s)))
+        g = deck.g.astype(float)
         np.testing.assert_allclose(g, H * ahead - 0.25 * ahead, rtol=0, atol=1e-12 * np.abs(g).max())
         t = g - before
         if s @ t > 0:
             pairs.append((s, t))
             factor = (s @ t) / (t @ (scaling * t))
-        y = ahead.copy()
     return memory, seen
+
+
+def deck_of(y, g, scaling, history):
+    return NumPyDeck(y[:, None].copy(), g[:, None], scaling[:, None], history, compiled=False)
 
 
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(0, 2**32 - 1))
@@ -71,13 +77,13 @@ def test_the_recursion_also_holds_on_long_vectors():
 
 
 def test_a_pair_without_positive_curvature_is_left_out():
-    memory = LimitedMemory(np.ones(3), 4)
-    g, y, ahead = np.array([1.0, 2.0, 3.0]), np.zeros(3), np.empty(3)
-    memory.direction(g, y, ahead)
-    memory.turn(-2.0 * ahead, ahead, 0.0, 1.0, g, 1.0)  # the gradient of −‖y‖²: curvature is negative
+    deck = deck_of(np.zeros(3), np.array([1.0, 2.0, 3.0]), np.ones(3), 4)
+    memory = LimitedMemory(deck, 4)
+    memory.direction()
+    memory.turn(-2.0 * deck.ahead, 0.0, 1.0, 1.0)  # the gradient of −‖y‖²: curvature is negative
     assert memory.slots == []
-    memory.direction(g, y, ahead)
-    memory.turn(2.0 * ahead, ahead, 0.0, 1.0, g, 1.0)
+    memory.direction()
+    memory.turn(2.0 * deck.ahead, 0.0, 1.0, 1.0)
     assert len(memory.slots) == 1
     memory.forget()
     assert memory.slots == []
@@ -92,9 +98,9 @@ def test_kernels_equal_their_numpy_twins_for_any_number_of_threads(kind):
         at, c = np.array([3, 0, 2]), rng.standard_normal(3)
         scaling = rng.random(LARGE).astype(np.float32)
         out, product = np.empty(LARGE, np.float32), rng.standard_normal(LARGE)
-        dots = quasi_newton.back(g, T, at, c, scaling, out, plain)
-        sums = quasi_newton.forth(out, 0.3, S, at, c, g, Y, S[4], ahead, plain)
-        last = quasi_newton.turned(product, ahead, 0.1, 2.0, g, S, at, S[4], scaling, T[4], plain)
+        dots = passes.back(g, T, at, c, scaling, out, plain)
+        sums = passes.forth(out, 0.3, S, at, c, g, Y, S[4], ahead, plain)
+        last = passes.turned(product, ahead, 0.1, 2.0, g, S, at, S[4], scaling, T[4], plain)
         return [dots, out, np.array(sums), S[4].copy(), ahead.copy(), last, g.copy(), T[4].copy()]
 
     before = sx.set_threads(1)

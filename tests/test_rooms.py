@@ -112,9 +112,6 @@ DOORS = {
     ("methods", "facts_of"),  # what a method says of itself
     ("certificates.judged", "_inside"),  # is this X a sparse matrix?
     ("state", "flatten"),  # the memory of a method
-    ("eigen.krylov", "__init__"),  # an operator of anybody's: does it have two sides,
-    ("eigen.small", "at_hand"),  # is its matrix to be had,
-    ("eigen.leading", "_decomposed"),  # does it count its products?
 }
 
 

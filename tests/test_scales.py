@@ -105,7 +105,9 @@ def test_bounds_do_not_hang_on_the_unit_of_the_data(method, scale):
     for name in runs(method):
         one, other = solved(method, name, 1.0), solved(method, name, scale)
         assert other.lower_bound / scale / scale == pytest.approx(one.lower_bound, rel=1e-5, abs=1e-9), name
-        assert other.status is one.status, name
+        # a run that ends near the gap that was asked for may fall on either side of it
+        near = all(each.gap <= 1e-8 * each.value for each in (one, other))
+        assert other.status is one.status or near, name
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e160, 1e300])

@@ -98,7 +98,7 @@ def lemma_sides(problem, point, h, least, eta, used_beta):
     left = 0.0
     for a, x in zip(point.atoms.weights, point.atoms.vectors.T, strict=True):
         rng = np.random.default_rng(0)
-        v = regularized(descent, x, eta * used_beta, 0.0, rng, accuracy=1e-13, careful=True).vector
+        v = regularized(descent, x, eta * used_beta, 0.0, rng, accuracy=1e-13, careful=True).vector[:, 0]
         apart = 2.0 * (1.0 - abs(np.vdot(v, x)) ** 2)
         left += a * ((v @ gradient @ v - x @ gradient @ x) + 0.5 * eta * beta * apart)
     second = 5.0 * math.sqrt(math.sqrt(2.0 / alpha) * rank * math.sqrt(h))

@@ -55,7 +55,10 @@ class Exact:
 
 def as_hermitian(given: Any) -> Hermitian:
     """Anything Hermitian that has ``shape``, ``dtype`` and ``matmat``, as an operator with all of the above."""
-    return given if isinstance(given, Lifted | Shifted) else Given(given)
+    if isinstance(given, Shifted):
+        inside = as_hermitian(given.inside)
+        return given if inside is given.inside else Shifted(cast(Lifted, inside), given.X, given.strength)
+    return given if isinstance(given, Lifted) else Given(given)
 
 
 @dataclass(eq=False)
@@ -80,10 +83,13 @@ class Given:
 
     @property
     def sides(self) -> tuple[slice, ...]:
-        return (slice(0, self.shape[0]),)
+        return self.inside.sides if hasattr(self.inside, "sides") else (slice(0, self.shape[0]),)
 
     def apply(self, side: int, V: Array) -> Array:
-        return self.matmat(V)
+        if len(self.sides) == 1:
+            return self.matmat(V)
+        self.products += 0.5 * V.shape[1]
+        return cast(Array, self.inside.apply(side, V))
 
     def matmat(self, V: Array) -> Array:
         self.products += V.shape[1]

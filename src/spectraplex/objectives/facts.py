@@ -134,8 +134,8 @@ def facts_of(objective: Any) -> ObjectiveFacts:
         single=bool(_told(objective, "single")),
         inexact=bool(_told(objective, "inexact")),
         summed=int(_told(objective, "summed") or 0),
-        place=_told(objective, "place") or HERE,
-        images=_told(objective, "images") or ARRAYS,
+        place=HERE if _told(objective, "place") is None else objective.place,
+        images=ARRAYS if _told(objective, "images") is None else objective.images,
     )
 
 

@@ -37,18 +37,18 @@ class Inner:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Observations of a table: where they are; ``place`` is the entry of each, or None where no entry comes twice."""
+    """Observations of a table: where they are; ``which`` is the entry of each, or None where no entry comes twice."""
 
     pattern: Pattern
-    place: Array | None
+    which: Array | None
 
     @property
     def count(self) -> int:
-        return self.pattern.size if self.place is None else self.place.size
+        return self.pattern.size if self.which is None else self.which.size
 
     def entries(self, numbers: Array) -> Array:
         """Numbers of observations summed over the entries of the pattern."""
-        return numbers if self.place is None else np.bincount(self.place, numbers, self.pattern.size)
+        return numbers if self.which is None else np.bincount(self.which, numbers, self.pattern.size)
 
     def sums(self, entries: Array) -> tuple[Array, Array]:
         """Over every row and every column."""
@@ -57,9 +57,9 @@ class Observed:
 
     def spread(self, z: Array, b: Array, c: Array) -> Array:
         """z + bᵢ + cⱼ at every observation."""
-        if self.place is None:
+        if self.which is None:
             return self.pattern.spread(z, b, c)
-        return z + self.pattern.spread(np.zeros(self.pattern.size), b, c)[self.place]
+        return z + self.pattern.spread(np.zeros(self.pattern.size), b, c)[self.which]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Bends:
         entries = observed.entries(np.ones(observed.count) if bends is None else bends)
         p, q = observed.sums(entries)
         #: None where every entry of H is one: nothing to read
-        self.H = None if bends is None and observed.place is None else entries
+        self.H = None if bends is None and observed.which is None else entries
         self.R, self.C = p + ridges[0], q + ridges[1]
         self.kappa = ridges[1]
 

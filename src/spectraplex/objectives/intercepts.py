@@ -71,9 +71,9 @@ class Intercepts:
         rows, cols = rows[order], cols[order]
         self.order = order  # entry e of an image is observation order[e] of the user
         #: the place of every observation in the pattern, or None where no pair comes twice
-        self.place = None if fresh.all() else np.cumsum(fresh) - 1
+        self.which = None if fresh.all() else np.cumsum(fresh) - 1
         self.pattern = Pattern.from_sorted(rows[fresh], cols[fresh], shape)
-        self.observed = Observed(self.pattern, self.place)
+        self.observed = Observed(self.pattern, self.which)
         self.values = values[order]
         self.weights = None if weights is None else weights[order]
         self.scales = scales
@@ -86,7 +86,7 @@ class Intercepts:
         entries = self.pattern.sample(U, V, s)
         if self.scale is not None:
             entries *= self.scale
-        return entries if self.place is None else entries[self.place]
+        return entries if self.which is None else entries[self.which]
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)
@@ -132,7 +132,7 @@ class Intercepts:
     @cached_property
     def reach(self) -> float:
         """An upper bound on ‖𝒜‖: the largest scale, as often as a pair comes."""
-        often = 1 if self.place is None else int(np.bincount(self.place).max())
+        often = 1 if self.which is None else int(np.bincount(self.which).max())
         return (1.0 if self.scale is None else float(self.scale.max(initial=0.0))) * float(np.sqrt(often))
 
     @property
@@ -164,7 +164,7 @@ class Intercepts:
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
-        held = (self.place, self.weights, *(self.scales or ()))
+        held = (self.which, self.weights, *(self.scales or ()))
         given = (part for part in held if part is not None)
         name = f"Intercepts {self.shape[0]}×{self.shape[1]}"
         settings = identity([self.loss, float(self.offset), self.ridges])

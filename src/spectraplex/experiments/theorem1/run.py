@@ -219,7 +219,7 @@ class Asked:
         before, wanted = operator.products, self.allowance.of(accuracy)
         found = find(operator, beat, rng, accuracy=wanted, **asked)
         spent = operator.products - before
-        A, v = operator.dense(), found.vector
+        A, v = operator.dense(), found.vector[:, 0]
         missed = float(np.linalg.eigvalsh(A)[-1]) - float(v @ A @ v)
         self.notes.append((wanted, max(missed, 0.0), spent))
         return found
