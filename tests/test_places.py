@@ -10,7 +10,7 @@ from problems import PROBLEMS
 from sealed import SEALED, Sealed, Shut, opened
 from spectraplex.places.here import HERE
 
-STEPS = 25
+STEPS = 10
 
 
 def there(problem):
@@ -43,7 +43,7 @@ def test_nothing_but_verbs():
 def test_the_same_solve_there(method, name):
     """Same seed, same numbers: the steps there are those of this machine, and so is what is certified."""
     known = PROBLEMS[name](np.random.default_rng(0))
-    stop = sx.Stop(max_steps=8 if method == "ror-full" else STEPS, relative_gap=1e-6)
+    stop = sx.Stop(max_steps=4 if method == "ror-full" else STEPS, relative_gap=1e-6)
     try:
         here = sx.solve(known.problem, method, stop)
     except ValueError as refused:
