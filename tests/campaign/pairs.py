@@ -106,9 +106,9 @@ def sizes_of(rng: Rng, loss: str) -> tuple[float, float]:
     if loss == "poisson-log":  # exp(z) has to be a number
         gain = 10.0 ** rng.uniform(-6, 6)
         return gain, 10.0 ** rng.uniform(-3, 0.5) / gain
-    if loss == "poisson":  # means that are no larger than the counts: from far above, hybrid may end beyond the edge
+    if loss == "poisson":  # means far below the counts, and far above
         gain = 10.0 ** rng.uniform(-6, 6)
-        return gain, 10.0 ** rng.uniform(-6, 0) / gain
+        return gain, 10.0 ** rng.uniform(-6, 3) / gain
     free = loss in ("squared", "huber", "quantile", "multinomial")  # no unit of their own
     far = 60 if free and rng.integers(8) == 0 else 6
     return 10.0 ** rng.uniform(-far, far), 10.0 ** rng.uniform(-far, far)

@@ -45,7 +45,7 @@ def tilted(curve: Curve, start: float, tilt: float) -> Curve:
             value, slope = curve.value(size), curve.derivative(size)
         return value + start + size * tilt, slope + tilt
 
-    return Smoothly(at)
+    return Smoothly(at, curve.edge if isinstance(curve, Smoothly) else np.inf)
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,5 +91,8 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     weights, turn = np.linalg.eigh(X)
     kept = weights > _GONE * weights.max()
     turned = place.times(V, turn[:, kept][:, ::-1])
-    new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
+    try:
+        new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
+    except NotFinite:  # the edge of where f is defined is nearer than rounding
+        return old
     return new if new.value <= old.value else old

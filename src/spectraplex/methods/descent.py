@@ -39,7 +39,7 @@ class Descent:
     value: float
     steps: int
     products: float
-    pull: Array
+    pull: Array | None
 
 
 def descend(

@@ -32,7 +32,7 @@ from ..places.numpy import EPS, Array
 from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
-from .descent import descend
+from .descent import Descent, descend
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
@@ -140,9 +140,10 @@ class Hybrid:
             single=_single(problem, point, step.estimated_gap),
             near=(point.value, _BLUR * max(memory.gain, start - point.value)),
         )
-        new = compress(problem, found.Y, start, found.pull, _WORTH * step.estimated_gap)
+        new = _compressed(problem, found, start, _WORTH * step.estimated_gap, point)
         if not new.value <= min(point.value, start):  # rounding level: keep what is best, and no more than it needs
-            new = min((compress(problem, Y, start), point, before), key=lambda each: each.value)
+            plain = _compressed(problem, replace(found, Y=Y, pull=None), start, 0.0, point)
+            new = min((plain, point, before), key=lambda each: each.value)
         if len(new.atoms) > 1.07 * len(before.atoms):
             memory = replace(memory, patience=_GROWING[0])
         elif found.steps == most:  # cut short though no columns were missing: what it had learned is lost each time
@@ -214,6 +215,14 @@ class Hybrid:
         atoms = Atoms.of(place.join(old.vectors, V), shared, place)
         memory = replace(memory, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
         return problem.ahead(point, atoms, dz, size), memory, Step("hybrid", size, descent.products, gap)
+
+
+def _compressed(problem: Problem, found: Descent, start: float, worth: float, point: Point) -> Point:
+    """Where a descent came to, with few columns; ``point`` where f is not finite: an edge nearer than rounding."""
+    try:
+        return compress(problem, found.Y, start, found.pull, worth)
+    except NotFinite:
+        return point
 
 
 def _single(problem: Problem, point: Point, gap: float) -> bool:

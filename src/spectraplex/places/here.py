@@ -136,7 +136,7 @@ class NumPyPlace:
         return cast(Array, A / numbers)
 
     def unit(self, A: Array) -> Array:
-        return cast(Array, A / arrays.norms(A))
+        return arrays.unit(A)
 
     def cast(self, A: Array, dtype: Any) -> Array:
         return A.astype(dtype, copy=False)

@@ -50,8 +50,10 @@ def columns(a: Array) -> Array:
 def norms(block: Array) -> Array:
     """Euclidean norms of the columns (a short cut past numpy.linalg.norm, which costs more than a small product)."""
     if block.shape[1] == 1:
-        column = block[:, 0]
-        squares = np.array([np.vdot(column, column).real])
+        square = _square(block)
+        if _LOW < square < math.inf:
+            return np.array([math.sqrt(square)])
+        squares = np.array([square])
     else:
         squares = np.einsum("ik,ik->k", block.conj(), block).real
     if squares.size and not (squares.min() > _LOW and squares.max() < np.inf):
@@ -62,6 +64,21 @@ def norms(block: Array) -> Array:
         block = block * units
         return cast(Array, np.sqrt(np.einsum("ik,ik->k", block.conj(), block).real) / units)
     return cast(Array, np.sqrt(squares))
+
+
+def unit(block: Array) -> Array:
+    """Every column divided by its norm."""
+    if block.shape[1] == 1:
+        square = _square(block)
+        if _LOW < square < math.inf:
+            return cast(Array, block / math.sqrt(square))
+    return cast(Array, block / norms(block))
+
+
+def _square(block: Array) -> float:
+    """Of the norm of the only column."""
+    column = block[:, 0]
+    return float(np.vdot(column, column).real)
 
 
 def orthonormal(block: Array, basis: Array | None = None) -> Array:
