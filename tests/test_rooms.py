@@ -106,6 +106,7 @@ TYPED = ("methods", "certificates", "domains", "eigen", "paths", "problem", "pen
 TYPED += ("solve", "run", "best", "start", "stall", "state", "observers")
 #: But for these functions, which meet what a user made and read it once.
 DOORS = {
+    ("domains.protocol", "projecting"),  # does it have projections?
     ("problem", "__post_init__"),  # is this a domain?
     ("problem", "require_objective"),  # is this an objective?
     ("methods", "resolve"),  # is this a method?

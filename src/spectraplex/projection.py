@@ -10,7 +10,7 @@ import numpy as np
 from .certificates.judge import certificate_of
 from .certificates.judged import look
 from .certificates.lower import lower_bound
-from .domains.protocol import Projecting
+from .domains.protocol import Projecting, projecting
 from .objectives import Distance
 from .places.numpy import Array
 from .problem import Problem
@@ -34,7 +34,7 @@ def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Res
     stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
     problem = Problem(Distance(A), domain)
     matrix = problem.objective.A
-    if matrix is not None and min(matrix.shape) <= _WHOLE and isinstance(domain, Projecting):
+    if matrix is not None and min(matrix.shape) <= _WHOLE and projecting(domain):
         return _whole(problem, domain, matrix, stop)
     return solve(problem, "ror-adaptive", stop, seed=seed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -133,3 +133,8 @@ class Projecting(Domain, Protocol):
     def prox(self, matrix: Array, step: float) -> Factors:
         """A projected (proximal) step of a dense matrix."""
         ...
+
+
+def projecting(domain: Domain) -> TypeGuard[Projecting]:
+    """Whether a domain has projections: asked by name, which takes a hundredth of the time of ``isinstance``."""
+    return hasattr(domain, "shrink") and hasattr(domain, "prox")
