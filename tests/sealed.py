@@ -150,8 +150,8 @@ class SealedPlace:
         Q, R = HERE.qr(opened(A))
         return Shut(Q), R
 
-    def room(self, length: int, dtype: Any) -> SealedRoom:
-        return SealedRoom(HERE.room(length, dtype))
+    def room(self, part: slice, dtype: Any) -> SealedRoom:
+        return SealedRoom(HERE.room(part, dtype))
 
     def buffer(self, columns: Shut) -> SealedBuffer:
         _strictly("buffer", (columns,))

@@ -138,7 +138,7 @@ BROKEN = {
     "padded": lambda A, more: np.concatenate([np.zeros((more, A.shape[1])), A]),
     "norms": lambda A: np.abs(A).sum(axis=0),
     "orthonormal": lambda A, basis=None: np.linalg.qr(A)[0],
-    "random": lambda length, count, dtype, rng: np.random.default_rng().standard_normal((length, count)),
+    "random": lambda part, count, dtype, rng: np.random.default_rng().standard_normal((part.stop, count)),
     "buffer": lambda columns: LosingBuffer(NumPyPlace().buffer(columns)),
     "reciprocal": lambda A, a, b: a / (A - b),
     "finite": lambda A: True,

@@ -116,7 +116,8 @@ def largest(objective: Any, image: Any, psd: bool = False) -> float:
 def zero_image(objective: Any) -> Any:
     """The image of Z = 0."""
     place, (m, n), kind = facts_of(objective).place, objective.shape, objective.dtype
-    return objective.measure(place.axis(m, 0, kind), np.zeros(1), place.axis(n, 0, kind))
+    left, right = place.axis(slice(0, m), 0, kind), place.axis(slice(m, m + n), 0, kind)
+    return objective.measure(left, np.zeros(1), right)
 
 
 def infimum(objective: Any) -> float | None:

@@ -115,7 +115,7 @@ class PenalizedObjective:
             right = slice(self.ball.right.start, self.dimension)
             padded = Padded(inside.inside, self.place)
             inside = Lifted(padded, self.ball.left, right, self.dimension, inside.scale, self.place)
-        slack = self.place.axis(self.dimension, self.dimension - 1, self.dtype)
+        slack = self.place.axis(slice(0, self.dimension), self.dimension - 1, self.dtype)
         return Shifted(inside, slack, np.array([-sign * self.allowance]))
 
     # ---------------------------------------------------------------------------------------- for certificates

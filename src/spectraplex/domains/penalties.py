@@ -48,7 +48,7 @@ class NuclearPenalty:
 
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
         """The slack coordinate: Z = 0."""
-        return Atoms.of(HERE.axis(self.dimension, self.dimension - 1, dtype))
+        return Atoms.of(HERE.axis(slice(0, self.dimension), self.dimension - 1, dtype))
 
     def lower(self, atoms: Atoms) -> Rectangular:
         """The singular value decomposition: Σs is then the nuclear norm, the least that can be charged."""
@@ -73,7 +73,7 @@ class NuclearPenalty:
         columns, rest = place.padded(place.stack(U, V), 1), max(0.0, self.radius - total)
         if rest == 0.0:
             return Atoms.of(columns, s, place)
-        slack = place.axis(self.dimension, self.dimension - 1, place.kind(columns).name)
+        slack = place.axis(slice(0, self.dimension), self.dimension - 1, place.kind(columns).name)
         return Atoms.of(place.join(columns, slack), np.append(s, rest), place)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:

@@ -131,7 +131,7 @@ class TraceBall:
 
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
         """The slack coordinate: X = 0."""
-        return Atoms.of(HERE.axis(self.d + 1, self.d, dtype))
+        return Atoms.of(HERE.axis(slice(0, self.d + 1), self.d, dtype))
 
     def lower(self, atoms: Atoms) -> Symmetric:
         place = atoms.place
@@ -151,7 +151,7 @@ class TraceBall:
         rest = max(0.0, self.trace - total)
         if rest <= 1e-15 * self.trace:
             return Atoms.of(padded, weights, place)
-        slack = place.axis(self.d + 1, self.d, place.kind(vectors).name)
+        slack = place.axis(slice(0, self.d + 1), self.d, place.kind(vectors).name)
         return Atoms.of(place.join(padded, slack), np.append(weights, rest), place)
 
     def shrink(self, values: Array, step: float = 1.0) -> Array:
@@ -232,7 +232,7 @@ class NuclearBall:
                 f"start has nuclear norm {s.sum():.6g}, more than the domain's radius {self.radius:.6g}: scale it down."
             )
         if s.size == 0:
-            return Atoms.of(place.axis(self.dimension, 0, place.kind(U).name), None, place)
+            return Atoms.of(place.axis(slice(0, self.dimension), 0, place.kind(U).name), None, place)
         share = min(1.0, s.sum() / self.radius)
         a = math.sqrt(0.5 + 0.5 * math.sqrt(1.0 - share**2))
         return Atoms.of(place.stack(place.scale(U, a), place.scale(V, 0.5 * share / a)), s, place)

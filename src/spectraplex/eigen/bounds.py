@@ -155,7 +155,7 @@ def _probable(
     def log_tau(chance: float, left: int) -> float:
         return 0.5 * math.log(chance / left) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * left))
 
-    w = place.random(d, 1, operator.dtype, rng)
+    w = place.random(sides[side], 1, operator.dtype, rng)
     # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
     size = place.largest(operator.apply(side, w))
     cost = 0.5 if two else 1.0
@@ -179,10 +179,10 @@ def _probable(
 
     # Half of the chance of failure is for a space that stays open, half for one that closes.
     starts, chance = math.ceil(math.log(0.5 * failure) / math.log(_CHANCE)), _CHANCE
-    space = Lanczos(apply, d, most - cost, operator.dtype, place)
+    space = Lanczos(apply, sides[side], most - cost, operator.dtype, place)
     chains = [space.chain(w, partial(tight, 0.5 * failure))]
     while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
-        chains.append(space.chain(place.random(d, 1, operator.dtype, rng), partial(tight, chance)))
+        chains.append(space.chain(place.random(sides[side], 1, operator.dtype, rng), partial(tight, chance)))
     if space.steps == d:
         chance = 1.0  # nothing is left to look for
     if len(chains) == 1 or (len(chains) < starts and space.steps < d):

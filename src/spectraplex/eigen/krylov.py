@@ -49,8 +49,8 @@ class Space:
         self.products = 0.0
         # A scale for rounding decisions: the largest column norm of any image, or the shift.
         self.norm = 0.0 if shift is None else float(np.max(np.abs(shift[1]), initial=0.0))
-        self._store = [self.place.room(n, dtype) for n in self.lengths]
-        self._images = [self.place.room(self.lengths[self.other(s)], dtype) for s in range(len(self.sides))]
+        self._store = [self.place.room(side, dtype) for side in self.sides]
+        self._images = [self.place.room(self.sides[self.other(s)], dtype) for s in range(len(self.sides))]
         self._k = [0] * len(self.sides)
         width = 0 if shift is None else shift[1].size
         self._shifts = [np.empty((0, width), dtype) for _ in self.sides]  # W[s]ᴴX, the shift in the basis
@@ -78,7 +78,7 @@ class Space:
     def seed(self, start: Block | None, count: int, rng: np.random.Generator) -> None:
         """Put the shift vectors into the basis, then a start: warm directions with fresh randomness mixed in."""
         place, last = self.place, len(self.sides) - 1
-        block = place.random(self.lengths[last], count, self.dtype.name, rng)
+        block = place.random(self.sides[last], count, self.dtype.name, rng)
         if start is not None:
             warm = place.rows(start, self.sides[last])
             there = place.norms(warm) > 0
@@ -172,7 +172,7 @@ class Space:
         """Extend the space by a Krylov chain from a random direction; False when it is the whole space already."""
         for side, dimension in enumerate(self.lengths):
             if self._k[side] < dimension:
-                block: Block | None = self.place.random(dimension, 1, self.dtype.name, rng)
+                block: Block | None = self.place.random(self.sides[side], 1, self.dtype.name, rng)
                 before = self.size
                 for _ in range(length):
                     block = None if block is None else self.expand(side, block)

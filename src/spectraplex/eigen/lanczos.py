@@ -30,10 +30,11 @@ class Lanczos:
     only by chance, and a fresh start looks for it in what is left.
     """
 
-    def __init__(self, apply: Callable[[Block], Block], d: int, most: float, dtype: str, place: Place) -> None:
+    def __init__(self, apply: Callable[[Block], Block], part: slice, most: float, dtype: str, place: Place) -> None:
+        d = part.stop - part.start
         self.apply, self.d, self.most, self.place = apply, d, most, place
         self.steps, self.scale = 0, 0.0
-        self.basis = place.room(d, dtype)
+        self.basis = place.room(part, dtype)
 
     def blur(self) -> float:
         return 10 * self.steps * EPS * self.scale

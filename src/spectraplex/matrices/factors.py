@@ -88,7 +88,10 @@ class Rectangular:
         """The same at another place."""
         if place is self.place:
             return self
-        return Rectangular(_moved(self.U, self.place, place), self.s, _moved(self.V, self.place, place), place)
+        m, n = self.shape
+        left, right = slice(0, m), slice(m, m + n)
+        U, V = _moved(self.U, self.place, place, left), _moved(self.V, self.place, place, right)
+        return Rectangular(U, self.s, V, place)
 
     def triple(self) -> tuple[Block, Array, Block]:
         """(U, s, V) with Z = U diag(s) Vᴴ."""
@@ -110,8 +113,9 @@ class Rectangular:
         P, s, Qh = np.linalg.svd(R @ dagger(S), full_matrices=False)
         kept = s > EPS * max(1, k) * np.max(s, initial=0.0)
         P, Q = np.ascontiguousarray(P[:, kept]), np.ascontiguousarray(dagger(Qh)[:, kept])
-        U = place.from_host(P) if left is None else place.times(left, P)
-        V = place.from_host(Q) if right is None else place.times(right, Q)
+        m, n = self.shape
+        U = place.from_host(P, slice(0, m)) if left is None else place.times(left, P)
+        V = place.from_host(Q, slice(m, m + n)) if right is None else place.times(right, Q)
         return U, s[kept], V
 
     def __repr__(self) -> str:
@@ -126,8 +130,8 @@ def thin(place: Place, A: Block, k: int) -> tuple[Block | None, Array]:
     return place.qr(A) if k <= place.length(A) else (None, place.to_host(A))
 
 
-def _moved(A: Block, old: Place, new: Place) -> Block:
-    return new.from_host(old.to_host(A))
+def _moved(A: Block, old: Place, new: Place, part: slice | None = None) -> Block:
+    return new.from_host(old.to_host(A), part)
 
 
 def as_factors(start: Any, owner: str) -> Factors:

@@ -30,6 +30,6 @@ def inverse_curvature(problem: Problem, Y: Block, norm: float, multiplier: float
     left, right = place.rows(Y, lifted.left), place.rows(Y, lifted.right)
     unit = lifted.scale**2 / norm
     above, below = unit * place.dots(right, right, cols / total), unit * place.dots(left, left, rows / total)
-    bend = place.outer(place.length(Y), [(lifted.left, rows, above), (lifted.right, cols, below)])
+    bend = place.outer(slice(0, place.length(Y)), [(lifted.left, rows, above), (lifted.right, cols, below)])
     floor = max(multiplier, _FLOOR * place.largest(bend))
     return place.reciprocal(bend, 0.5, floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear

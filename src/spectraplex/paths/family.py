@@ -96,7 +96,9 @@ class Family:
         if self.penalized:
             return 0.0
         place = facts_of(self.objective).place
-        U, V = (place.from_host(np.full((n, 1), n**-0.5, self.objective.dtype)) for n in self.objective.shape)
+        m, n = self.objective.shape
+        U = place.from_host(np.full((m, 1), m**-0.5, self.objective.dtype), slice(0, m))
+        V = place.from_host(np.full((n, 1), n**-0.5, self.objective.dtype), slice(m, m + n))
         try:
             value = float(self.objective.evaluate(self.objective.measure(U, np.array([size]), V))[0])
         except NotFinite:

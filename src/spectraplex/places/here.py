@@ -83,7 +83,7 @@ class NumPyPlace:
 
     # ------------------------------------------------------------------------------------------------ in and out
 
-    def from_host(self, array: Array) -> Array:
+    def from_host(self, array: Array, part: slice | None = None) -> Array:
         return array if array.ndim == 2 else array.reshape(array.shape[0], -1)
 
     def to_host(self, A: Array) -> Array:
@@ -92,13 +92,14 @@ class NumPyPlace:
     def holds(self, thing: Any) -> bool:
         return isinstance(thing, np.ndarray)
 
-    def random(self, length: int, count: int, dtype: str, rng: np.random.Generator) -> Array:
+    def random(self, part: slice, count: int, dtype: str, rng: np.random.Generator) -> Array:
+        length = part.stop - part.start
         if count == 1:
             return random_unit(length, dtype, rng)[:, None]
         return np.stack([random_unit(length, dtype, rng) for _ in range(count)], axis=1)
 
-    def axis(self, length: int, at: int, dtype: str) -> Array:
-        out = np.zeros((length, 1), dtype)
+    def axis(self, part: slice, at: int, dtype: str) -> Array:
+        out = np.zeros((part.stop - part.start, 1), dtype)
         out[at] = 1.0
         return out
 
@@ -151,8 +152,8 @@ class NumPyPlace:
         Q, R = np.linalg.qr(A)
         return Q, R
 
-    def outer(self, length: int, terms: list[tuple[slice, Array, Array]]) -> Array:
-        out = np.zeros((length, terms[0][2].size))
+    def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Array:
+        out = np.zeros((part.stop - part.start, terms[0][2].size))
         for part, rows, columns in terms:
             out[part] += np.outer(rows, columns)
         return out
@@ -194,8 +195,8 @@ class NumPyPlace:
 
     # ------------------------------------------------------------------------------------------------ kept
 
-    def room(self, length: int, dtype: Any) -> NumPyRoom:
-        return NumPyRoom(length, dtype)
+    def room(self, part: slice, dtype: Any) -> NumPyRoom:
+        return NumPyRoom(part.stop - part.start, dtype)
 
     def buffer(self, columns: Array) -> NumPyBuffer:
         return NumPyBuffer(columns)

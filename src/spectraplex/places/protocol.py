@@ -87,22 +87,27 @@ class Deck(Protocol):
 
 
 class Place(Protocol):
-    """The verbs. A is a block with k columns; an index is a slice, integers, or one boolean a column."""
+    """The verbs. A is a block with k columns; an index is a slice, integers, or one boolean a column.
+
+    A *part* is where a block lies upstairs, as a slice of rows: the whole, or one side. Two sides may be equally long.
+    """
 
     name: str
 
     # ------------------------------------------------------------------------------------------------ in and out
-    def from_host(self, array: Array) -> Block: ...
+    def from_host(self, array: Array, part: slice | None = None) -> Block:
+        """A block that lies in a part; None is the whole."""
+
     def to_host(self, A: Block) -> Array: ...
     def holds(self, thing: Any) -> bool:
         """Whether this is a block of this place."""
         ...
 
-    def random(self, length: int, count: int, dtype: str, rng: np.random.Generator) -> Block:
+    def random(self, part: slice, count: int, dtype: str, rng: np.random.Generator) -> Block:
         """Unit columns, each uniform on the sphere."""
 
-    def axis(self, length: int, at: int, dtype: str) -> Block:
-        """One column of zeros, but for a one."""
+    def axis(self, part: slice, at: int, dtype: str) -> Block:
+        """One column of zeros, but for a one in row ``at`` of the part."""
 
     # ------------------------------------------------------------------------------------------------ block-valued
     def columns(self, A: Block, index: Any) -> Block: ...
@@ -146,7 +151,7 @@ class Place(Protocol):
         """A = Q·R with orthonormal columns and a small R; for blocks that are at least as long as wide."""
         ...
 
-    def outer(self, length: int, terms: list[tuple[slice, Array, Array]]) -> Block:
+    def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Block:
         """Σ rows·columnᵀ: each term has numbers a row, on a part of the rows, and numbers a column."""
 
     def reciprocal(self, A: Block, a: float, b: float) -> Block:
@@ -179,6 +184,6 @@ class Place(Protocol):
     def finite(self, A: Block) -> bool: ...
 
     # ------------------------------------------------------------------------------------------------ kept
-    def room(self, length: int, dtype: Any) -> Room: ...
+    def room(self, part: slice, dtype: Any) -> Room: ...
     def buffer(self, columns: Block) -> Buffer: ...
     def deck(self, Y: Block, gradient: Block, scaling: Block, history: int, compiled: bool) -> Deck: ...

@@ -68,7 +68,7 @@ class PlaceTester(Tester):
         self.block("divide", place.divide(A, weights), host[0] / weights, eps)
         self.block("blend", place.blend(2.0, A, -3.0, B), 2.0 * host[0] - 3.0 * host[1], eps)
         self.block("unit", place.unit(A), host[0] / np.linalg.norm(host[0], axis=0), eps)
-        self.block("axis", place.axis(d, 3, kind.name), np.eye(d)[:, 3:4], 0.0)
+        self.block("axis", place.axis(slice(0, d), 3, kind.name), np.eye(d)[:, 3:4], 0.0)
         wide = "complex128" if kind.kind == "c" else "float64"
         self.block("cast", place.cast(A, wide), host[0].astype(wide), 0.0)
         self.block("copy", place.copy(A, kind), host[0], 0.0)
@@ -105,15 +105,15 @@ class PlaceTester(Tester):
         self.same("orthonormal", place.gram(twice, twice), np.eye(place.width(twice)), tight)
         beside = place.orthonormal(place.from_host(exact[1]), twice)
         self.same("orthonormal", place.gram(twice, beside), np.zeros((k, place.width(beside))), tight)
-        drawn = place.random(d, 3, wide, np.random.default_rng(5))
-        again = place.random(d, 3, wide, np.random.default_rng(5))
+        drawn = place.random(slice(0, d), 3, wide, np.random.default_rng(5))
+        again = place.random(slice(0, d), 3, wide, np.random.default_rng(5))
         self.same("random", place.norms(drawn), np.ones(3), tight)
         self.block("random", again, place.to_host(drawn), 0.0)
 
     def kept(self, A: Block, host: Array, eps: float) -> None:
         """Rooms and buffers: what was written is there, and growing keeps it."""
         place, (d, k) = self.place, host.shape
-        room, buffer = place.room(d, host.dtype), place.buffer(A)
+        room, buffer = place.room(slice(0, d), host.dtype), place.buffer(A)
         for i in range(9):
             room.write(i * k, A)
             buffer.append(place.columns(A, slice(0, 1)))
@@ -128,7 +128,7 @@ class PlaceTester(Tester):
 
     def scalings(self, d: int, k: int) -> None:
         rows, columns = self.rng.uniform(0.0, 2.0, d - 2), self.rng.uniform(0.0, 2.0, k)
-        outer = self.place.outer(d, [(slice(0, d - 2), rows, columns), (slice(1, 4), rows[:3], columns)])
+        outer = self.place.outer(slice(0, d), [(slice(0, d - 2), rows, columns), (slice(1, 4), rows[:3], columns)])
         want = np.zeros((d, k))
         want[: d - 2] += np.outer(rows, columns)
         want[1:4] += np.outer(rows[:3], columns)

@@ -1,0 +1,131 @@
+"""What a worker of a cluster does: a program of verbs on the blocks of one shard, and nothing else.
+
+The state of a shard is a dictionary of numbered slots: its rows of every left block, its images and slopes. ``advance``
+is a pure function of the state before, so a lost state is computed again from the last one that was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .here import HERE
+from .numpy import Array
+
+State = dict[int, Any]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An argument that lies in the state of a shard."""
+
+    at: int
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An argument that was sent to the workers beforehand, by its place among those."""
+
+    at: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """One operation: its name, its arguments, and the slots for what it makes; none for something small."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    into: tuple[int, ...] = ()
+
+
+def advance(
+    shard: Any, before: State, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]
+) -> tuple[State, list[Any]]:
+    """Run a program: the new state, which holds the slots that are still wanted, and the small results in order."""
+    state, small = dict(before), []
+    for call in calls:
+        given = [_found(each, state, sent) for each in call.arguments]
+        result = operation(call.name)(shard, *given)
+        if not call.into:
+            small.append(result)
+        elif len(call.into) == 1:
+            state[call.into[0]] = result
+        else:
+            state.update(zip(call.into, result, strict=True))
+    return {slot: value for slot, value in state.items() if slot in kept}, small
+
+
+def small_of(advanced: tuple[State, list[Any]]) -> list[Any]:
+    return advanced[1]
+
+
+def state_of(advanced: tuple[State, list[Any]]) -> State:
+    return advanced[0]
+
+
+def _found(argument: Any, state: State, sent: Sequence[Any]) -> Any:
+    if isinstance(argument, Slot):
+        return state[argument.at]
+    return sent[argument.at] if isinstance(argument, Sent) else argument
+
+
+# ------------------------------------------------------------------------------------------------------ operations
+
+OPERATIONS: dict[str, Callable[..., Any]] = {}
+
+
+def operation(name: str) -> Callable[..., Any]:
+    """An operation by its name; every verb of this machine's place is one, on the rows of the shard."""
+    if name in OPERATIONS:
+        return OPERATIONS[name]
+    verb = getattr(HERE, name)
+    return lambda _shard, *arguments: verb(*arguments)
+
+
+def known(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function an operation: its first argument is the shard itself."""
+    OPERATIONS[function.__name__] = function
+    return function
+
+
+@known
+def squares(_shard: Any, A: Array) -> Array:
+    return np.einsum("ik,ik->k", A.conj(), A).real
+
+
+@known
+def own_rows(shard: Any, columns: Array) -> Array:
+    """The rows of this shard of columns that were sent whole."""
+    return np.ascontiguousarray(columns[shard.rows])
+
+
+@known
+def normal(shard: Any, count: int, dtype: str, key: Sequence[int], chunk: int = 4096) -> Array:
+    """Random rows that depend on the key and on where they are, not on how rows are shared out."""
+    first, last = shard.rows.start, shard.rows.stop
+    parts = []
+    for at in range(first // chunk, -(-last // chunk)):
+        rng = np.random.default_rng([*key, at])
+        block = rng.standard_normal((chunk, count))
+        if np.dtype(dtype).kind == "c":
+            block = block + 1j * rng.standard_normal((chunk, count))
+        parts.append(block[max(first - at * chunk, 0) : last - at * chunk])
+    return np.concatenate(parts).astype(dtype) if parts else np.zeros((0, count), dtype)
+
+
+@known
+def zeros(shard: Any, count: int, dtype: str, at: int) -> Array:
+    """Columns of zeros; a one in row ``at`` of the first, where that is one of ours."""
+    out = np.zeros((shard.rows.stop - shard.rows.start, count), dtype)
+    if shard.rows.start <= at < shard.rows.stop:
+        out[at - shard.rows.start, 0] = 1.0
+    return out
+
+
+@known
+def row_of(shard: Any, A: Array, at: int) -> Array:
+    inside = shard.rows.start <= at < shard.rows.stop
+    return A[at - shard.rows.start] if inside else np.zeros(A.shape[1], A.dtype)
