@@ -128,6 +128,7 @@ class SealedPlace:
     """The verbs, each on what is inside."""
 
     name = "sealed"
+    distant = False
 
     def __init__(self) -> None:
         for verb in _BLOCK_VALUED:
@@ -179,6 +180,9 @@ class SealedImages:
 
     def count(self, z: Any) -> int:
         return self.inside.count(opened(z))
+
+    def mark(self, z: Any) -> str:
+        return self.inside.mark(opened(z))
 
     def pack(self, z: Any) -> np.ndarray:
         return self.inside.pack(opened(z))

@@ -28,7 +28,7 @@ def slope_mark(problem: Problem, slope: Any) -> str:
     """A fingerprint of a slope, for the random start that is to know nothing of it."""
     images = problem.facts.images
     if images.plain(slope):
-        return fingerprint(images.pack(slope))
+        return images.mark(slope)
     if isinstance(slope, Factored):
         return fingerprint(slope.U, slope.s, slope.V)
     ones = np.ones((problem.objective.shape[1], 1), problem.dtype)

@@ -143,7 +143,8 @@ def _probable(
     sides = operator.sides
     lengths = [len(range(*side.indices(operator.shape[0]))) for side in sides]
     # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step.
-    two, side = len(sides) == 2, int(np.argmin(lengths))
+    two = len(sides) == 2
+    side = len(sides) - 1 if operator.place.distant else int(np.argmin(lengths))  # a far one stays where it is
     d, factor, place = lengths[side], 1.0, operator.place
 
     def apply(v: Block) -> Block:

@@ -9,17 +9,18 @@ each), count no products, and know no array library but NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..matrices.given import as_hermitian
-from ..matrices.lifted import Hermitian, Shifted
+from ..matrices.lifted import Hermitian, Lifted, Shifted
 from ..places.here import HERE
 from ..places.numpy import EPS, Array
 from ..places.protocol import Block, Place
 from .bounds import Accuracy, Bound, upper_bound
+from .far import Square, right_start, upstairs
 from .krylov import Found, Space
 from .small import at_hand, decomposed
 
@@ -88,8 +89,10 @@ def leading(
         if found is not None:
             return found
     start = operator.place.from_host(start) if isinstance(start, np.ndarray) else start
-    inside, shift = _unshifted(operator)
     asked = _Asked(count, also, accuracy, each, careful, max_products)
+    if isinstance(operator, Lifted) and operator.bipartite and operator.place.distant:
+        return _from_afar(operator, asked, basis_size or 0, rng, start)
+    inside, shift = _unshifted(operator)
     return _Search(Space(inside, np.dtype(operator.dtype), shift), asked, basis_size or 0, rng).run(start)
 
 
@@ -101,6 +104,23 @@ def _decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Ri
     values, vectors, blur = found
     errors, cost = np.full(values.size, blur), operator.products - spent
     return Ritz(values, place.from_host(vectors), errors, cost, converged=True, exact=True, place=place)
+
+
+def _from_afar(operator: Lifted, asked: _Asked, width: int, rng: np.random.Generator, start: Block | None) -> Ritz:
+    """By RᴴR on the right side (far.py)."""
+    spent, square = operator.products, Square(operator)
+
+    def accuracies(values: Array) -> Array:
+        roots = np.sqrt(np.maximum(values, 0.0))
+        wanted = asked.accuracies(roots)
+        return np.asarray(wanted * (2.0 * roots + wanted))
+
+    search = _Search(Space(square, np.dtype(operator.dtype), None), replace(asked, each=accuracies), width, rng)
+    found = search.run(right_start(operator, start))
+    values, vectors = upstairs(operator, found.values, found.vectors)
+    errors = found.errors / np.maximum(2.0 * values, np.finfo(np.float64).tiny)
+    cost = operator.products - spent
+    return Ritz(values, vectors, errors, cost, found.converged, found.exact, operator.place)
 
 
 def _unshifted(operator: Hermitian) -> tuple[Hermitian, tuple[Block, Array] | None]:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..fingerprint import fingerprint
 from ..places.numpy import Array
 from ..rounding import norm
 
@@ -28,6 +29,10 @@ class Images(Protocol):
     def norm(self, z: Any) -> float: ...
     def count(self, z: Any) -> int:
         """How many numbers; one where it is not plain."""
+        ...
+
+    def mark(self, z: Any) -> str:
+        """A fingerprint."""
         ...
 
     def pack(self, z: Any) -> Array:
@@ -51,6 +56,9 @@ class Arrays:
 
     def count(self, z: Any) -> int:
         return z.size if isinstance(z, np.ndarray) else 1
+
+    def mark(self, z: Array) -> str:
+        return fingerprint(z)
 
     def pack(self, z: Array) -> Array:
         return z

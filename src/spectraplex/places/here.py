@@ -80,6 +80,7 @@ class NumPyPlace:
     """The verbs of ``Place`` on NumPy arrays."""
 
     name = "this machine"
+    distant = False
 
     # ------------------------------------------------------------------------------------------------ in and out
 

@@ -93,6 +93,7 @@ class Place(Protocol):
     """
 
     name: str
+    distant: bool  # every question is dear: a trip to other machines
 
     # ------------------------------------------------------------------------------------------------ in and out
     def from_host(self, array: Array, part: slice | None = None) -> Block:

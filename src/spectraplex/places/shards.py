@@ -16,6 +16,7 @@ from .here import HERE
 from .numpy import Array
 
 State = dict[int, Any]
+Advanced = tuple[State, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class Call:
 
 
 def advance(
-    shard: Any, before: State, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]
-) -> tuple[State, list[Any]]:
+    shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]
+) -> Advanced:
     """Run a program: the new state, which holds the slots that are still wanted, and the small results in order."""
-    state, small = dict(before), []
+    state, small = dict(before[0]), []
     for call in calls:
         given = [_found(each, state, sent) for each in call.arguments]
         result = operation(call.name)(shard, *given)
@@ -58,12 +59,8 @@ def advance(
     return {slot: value for slot, value in state.items() if slot in kept}, small
 
 
-def small_of(advanced: tuple[State, list[Any]]) -> list[Any]:
+def small_of(advanced: Advanced) -> list[Any]:
     return advanced[1]
-
-
-def state_of(advanced: tuple[State, list[Any]]) -> State:
-    return advanced[0]
 
 
 def _found(argument: Any, state: State, sent: Sequence[Any]) -> Any:
@@ -129,3 +126,72 @@ def zeros(shard: Any, count: int, dtype: str, at: int) -> Array:
 def row_of(shard: Any, A: Array, at: int) -> Array:
     inside = shard.rows.start <= at < shard.rows.stop
     return A[at - shard.rows.start] if inside else np.zeros(A.shape[1], A.dtype)
+
+
+@known
+def outer_own(shard: Any, rows: Array, columns: Array) -> Array:
+    return np.outer(rows[shard.rows], columns)
+
+
+@known
+def dots_own(shard: Any, A: Array, B: Array, weights: Array | None) -> Array:
+    return HERE.dots(A, B, None if weights is None else weights[shard.rows])
+
+
+@known
+def inner_of(_shard: Any, A: Array, B: Array) -> float:
+    """Re ⟨A, B⟩, summed in double."""
+    kind = np.complex128 if "c" in (A.dtype.kind, B.dtype.kind) else np.float64
+    return float(np.vdot(A.astype(kind), B.astype(kind)).real)
+
+
+# The three passes of a quasi-Newton method, row by row; see deck.py. Pairs are kept in single precision.
+
+
+def _single(A: Array) -> Array:
+    return A.astype(np.complex64 if A.dtype.kind == "c" else np.float32)
+
+
+@known
+def back_pass(_shard: Any, g: Array, scaling: Array, a: Array, *T: Array) -> Array:
+    for factor, each in zip(a, T, strict=True):
+        g = g - factor * each
+    return _single(scaling * g)
+
+
+@known
+def forth_pass(_shard: Any, work: Array, factor: float, c: Array, *S: Array) -> Array:
+    wide = -factor * work.astype(np.complex128 if work.dtype.kind == "c" else np.float64)
+    for share, each in zip(c, S, strict=True):
+        wide = wide - share * each
+    return _single(wide)
+
+
+@known
+def added(_shard: Any, Y: Array, d: Array) -> Array:
+    return (Y + d).astype(Y.dtype)
+
+
+@known
+def turned(_shard: Any, product: Array, ahead: Array, lean: float, factor: float) -> Array:
+    return factor * (product - lean * ahead)
+
+
+@known
+def change(_shard: Any, new: Array, g: Array) -> Array:
+    return _single(new - g)
+
+
+@known
+def weighed(_shard: Any, t: Array, scaling: Array) -> Array:
+    return t * scaling
+
+
+@known
+def first_of(_shard: Any, pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+@known
+def second_of(_shard: Any, pair: tuple[Any, Any]) -> Any:
+    return pair[1]

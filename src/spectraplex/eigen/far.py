@@ -1,0 +1,68 @@
+"""Leading singular vectors where every question is dear: Lanczos on RᴴR, its basis with the client.
+
+The operator upstairs is [[0, R], [Rᴴ, 0]]: its leading eigenvalues are the singular values of R, and its eigenvectors
+(u; v)/√2. A product with RᴴR takes one round, and nothing else does: the right side lives here. λ − θ of the square is
+(σ − s)(σ + s), so an accuracy ξ of σ is one of about 2sξ there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..matrices.lifted import Lifted
+from ..places.here import HERE
+from ..places.numpy import Array
+from ..places.protocol import Block, Place
+
+_HALF = 0.5**0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Square:
+    """RᴴR on the right side, which is at hand."""
+
+    inside: Lifted
+    place: Place = HERE
+    at_hand: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n = self.inside.right.stop - self.inside.right.start
+        return (n, n)
+
+    @property
+    def dtype(self) -> str:
+        return self.inside.dtype
+
+    @property
+    def products(self) -> float:
+        return self.inside.products
+
+    @property
+    def sides(self) -> tuple[slice, ...]:
+        return (slice(0, self.shape[0]),)
+
+    def apply(self, side: int, V: Array) -> Array:
+        return self.matmat(V)
+
+    def matmat(self, V: Array) -> Array:
+        return np.asarray(self.inside.apply(0, self.inside.apply(1, V)))
+
+    def dense(self) -> Array:
+        return self.matmat(np.eye(self.shape[0], dtype=self.dtype))
+
+    def noise(self) -> float:
+        return 0.0
+
+
+def right_start(operator: Lifted, start: Block | None) -> Array | None:
+    return None if start is None else np.asarray(operator.place.rows(start, operator.right))
+
+
+def upstairs(operator: Lifted, squares: Array, V: Array) -> tuple[Array, Block]:
+    """Singular values and the vectors (u; v)/√2, u = Rv/σ, from eigenpairs of RᴴR."""
+    values, place = np.sqrt(np.maximum(squares, 0.0)), operator.place
+    U = place.scale(operator.apply(1, V), _HALF / np.maximum(values, np.finfo(np.float64).tiny))
+    return values, place.unit(place.stack(U, _HALF * V))

@@ -1,0 +1,421 @@
+"""A cluster as a place: rows of the left side in shards on the workers of Dask, everything else with the client.
+
+Block-valued verbs are only written down. When a number is asked for, all that was written down goes to the workers as
+one program for each shard (shards.py) and the numbers come back: that is one *round*. A state is a pure function of the
+one before, so the scheduler computes it again where a worker was lost.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import uuid
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from .here import HERE
+from .numpy import Array
+from .shards import Call, Sent, Slot, advance, inner_of, operation, small_of
+
+_LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
+_LOST = 1e-14  # share of the largest eigenvalue of a Gram matrix below which a direction is lost to rounding
+
+
+class Held:
+    """Something in the state of every shard, by its slot; gone from there when nobody holds it any more."""
+
+    __slots__ = ("__weakref__", "at", "extra")
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.extra: dict[Any, Any] = {}  # small things that came in the same round
+
+
+class Left(Held):
+    """A left block: its rows are shared out. ``like`` has no rows, and the width and kind of the block."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, at: int, like: Array) -> None:
+        super().__init__(at)
+        self.like = like
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A block upstairs: the left side on the workers, the right side here."""
+
+    left: Left
+    right: Array
+
+
+class ClusterPlace:
+    """The verbs of ``Place``. A right block is a NumPy array, a left one ``Left``, one upstairs a ``Pair``."""
+
+    name = "cluster"
+    distant = True
+
+    def __init__(self, client: Any, shards: Sequence[Any], cuts: Sequence[int], columns: int) -> None:
+        self.client, self.shards = client, list(shards)
+        self.cuts, self.m, self.n = [int(cut) for cut in cuts], int(cuts[-1]), int(columns)
+        self.rounds, self.bytes = 0, 0
+        self._name = uuid.uuid4().hex[:8]
+        self._states: list[Any] = [({}, []) for _ in shards]
+        self._numbers = itertools.count()
+        self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
+        self._calls: list[Call] = []
+        self._sent: list[Any] = []
+
+    # ---------------------------------------------------------------------------------------------- programs and rounds
+
+    def make(self, name: str, *arguments: Any, kind: Callable[[int], Held] = Held) -> Any:
+        """Write down an operation that makes something on every shard."""
+        at = next(self._numbers)
+        self._calls.append(Call(name, tuple(map(self._argument, arguments)), (at,)))
+        handle = self._live[at] = kind(at)
+        return handle
+
+    def ask(self, *questions: tuple[Any, ...]) -> list[list[Any]]:
+        """One round: everything written down, then the questions; the answers of all shards to each of them."""
+        asked = [Call(name, tuple(map(self._argument, arguments))) for name, *arguments in questions]
+        calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
+        self.rounds += 1
+        self.bytes += sum(each.nbytes for each in sent)
+        there = self.client.scatter(sent, broadcast=True, hash=False) if sent else []
+        kept = frozenset(self._live.keys())
+        word, at = "+".join(dict.fromkeys(call.name for call in asked)), f"{self._name}-{next(self._numbers)}"
+        new = [
+            self.client.submit(advance, shard, state, calls, kept, there, key=f"{word}-{at}-{p}", pure=False)
+            for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
+        ]
+        numbers = [
+            self.client.submit(small_of, each, key=f"numbers-{at}-{p}", pure=False) for p, each in enumerate(new)
+        ]
+        self._states = new
+        answers = self.client.gather(numbers)
+        self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
+        return [list(answer) for answer in zip(*answers, strict=True)]
+
+    def total(self, *question: Any) -> Any:
+        """The sum of all shards' answers to one question."""
+        return functools.reduce(operator.add, self.ask(question)[0])
+
+    def _argument(self, given: Any) -> Any:
+        if isinstance(given, Held):
+            return Slot(given.at)
+        if isinstance(given, np.ndarray) and given.nbytes > _LARGE:
+            self._sent.append(given)
+            return Sent(len(self._sent) - 1)
+        return given
+
+    def _verb(self, name: str, *arguments: Any) -> Any:
+        """A block-valued verb that works on every row alone: on the shards, here, or both."""
+        if any(isinstance(each, Pair) for each in arguments):
+            left = self._verb(name, *(each.left if isinstance(each, Pair) else each for each in arguments))
+            right = self._verb(name, *(each.right if isinstance(each, Pair) else each for each in arguments))
+            return Pair(left, right)
+        verb = functools.partial(operation(name), None)
+        if any(isinstance(each, Left) for each in arguments):
+            like = verb(*(each.like if isinstance(each, Left) else each for each in arguments))
+            return self.make(name, *arguments, kind=lambda at: Left(at, like))
+        return verb(*arguments)
+
+    def left(self, name: str, *arguments: Any, width: int, dtype: Any) -> Left:
+        """A left block that an operation of the shards makes."""
+        like = np.empty((0, width), dtype)
+        return cast(Left, self.make(name, *arguments, kind=lambda at: Left(at, like)))
+
+    # ---------------------------------------------------------------------------------------------- in and out
+
+    def from_host(self, array: Array, part: slice | None = None) -> Any:
+        array = HERE.from_host(array)
+        if part is not None and part.start >= self.m:
+            return array
+        left = self.left("own_rows", array[: self.m], width=array.shape[1], dtype=array.dtype)
+        return left if part is not None and part.stop == self.m else Pair(left, array[self.m :])
+
+    def to_host(self, A: Any) -> Array:
+        if isinstance(A, Pair):
+            return np.concatenate([self.to_host(A.left), A.right], axis=0)
+        return np.concatenate(self.ask(("to_host", A))[0], axis=0) if isinstance(A, Left) else cast(Array, A)
+
+    def holds(self, thing: Any) -> bool:
+        return isinstance(thing, Left | Pair | np.ndarray)
+
+    def random(self, part: slice, count: int, dtype: str, rng: np.random.Generator) -> Any:
+        if part.start >= self.m:
+            return HERE.random(part, count, dtype, rng)
+        key = [int(each) for each in rng.integers(0, 2**31, 4)]
+        left = self.left("normal", count, dtype, key, width=count, dtype=dtype)
+        if part.stop == self.m:
+            return self.unit(left)
+        right = rng.standard_normal((part.stop - self.m, count))
+        if np.dtype(dtype).kind == "c":
+            right = right + 1j * rng.standard_normal(right.shape)
+        return self.unit(Pair(left, right.astype(dtype)))
+
+    def axis(self, part: slice, at: int, dtype: str) -> Any:
+        if part.start >= self.m:
+            return HERE.axis(part, at, dtype)
+        left = self.left("zeros", 1, dtype, at, width=1, dtype=dtype)
+        if part.stop == self.m:
+            return left
+        right = np.zeros((part.stop - self.m, 1), dtype)
+        right[at - self.m :][:1] = 1.0 if at >= self.m else 0.0
+        return Pair(left, right)
+
+    # ---------------------------------------------------------------------------------------------- block-valued
+
+    def columns(self, A: Any, index: Any) -> Any:
+        return self._verb("columns", A, index)
+
+    def join(self, *blocks: Any) -> Any:
+        return self._verb("join", *blocks)
+
+    def rows(self, A: Any, part: slice) -> Any:
+        if isinstance(A, Pair):
+            if part.start >= self.m:
+                return A.right[part.start - self.m : part.stop - self.m]
+            return A.left if part.stop == self.m else Pair(A.left, A.right[: part.stop - self.m])
+        return A if isinstance(A, Left) else A[part]
+
+    def stack(self, *blocks: Any) -> Pair:
+        left, right = blocks
+        return Pair(left, right)
+
+    def padded(self, A: Any, more: int) -> Any:
+        if isinstance(A, Pair):
+            return Pair(A.left, HERE.padded(A.right, more))
+        return A if isinstance(A, Left) and more == 0 else HERE.padded(A, more)
+
+    def times(self, A: Any, small: Array) -> Any:
+        return self._verb("times", A, small)
+
+    def scale(self, A: Any, weights: Array | float) -> Any:
+        return self._verb("scale", A, weights)
+
+    def divide(self, A: Any, numbers: Array) -> Any:
+        return self._verb("divide", A, numbers)
+
+    def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
+        return self._verb("blend", a, A, b, B)
+
+    def unit(self, A: Any) -> Any:
+        return HERE.unit(A) if isinstance(A, np.ndarray) else self.divide(A, self.norms(A))
+
+    def cast(self, A: Any, dtype: Any) -> Any:
+        return A if self.kind(A) == np.dtype(dtype) else self._verb("cast", A, np.dtype(dtype))
+
+    def copy(self, A: Any, dtype: Any) -> Any:
+        return self._verb("copy", A, np.dtype(dtype))
+
+    def reciprocal(self, A: Any, a: float, b: float) -> Any:
+        return self._verb("reciprocal", A, a, b)
+
+    def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Any:
+        on_left = [(rows, columns) for where, rows, columns in terms if where.start < self.m]
+        on_right = [
+            (slice(where.start - self.m, where.stop - self.m), rows, columns)
+            for where, rows, columns in terms
+            if where.start >= self.m
+        ]
+        width = terms[0][2].size
+        (rows, columns), *more = on_left
+        assert not more
+        left = self.left("outer_own", rows, columns, width=width, dtype=np.float64)
+        return Pair(left, HERE.outer(slice(0, part.stop - self.m), on_right))
+
+    def orthonormal(self, A: Any, basis: Any = None) -> Any:
+        """By Gram matrices and their eigenvectors, twice: a round each, and one for the basis."""
+        if isinstance(A, np.ndarray):
+            return HERE.orthonormal(A, basis)
+        against = None if basis is None or self.width(basis) == 0 else basis
+        sizes = self.norms(A)
+        reference = float(sizes.max(initial=0.0))
+        if reference == 0.0 or not np.isfinite(reference):
+            return self.columns(A, slice(0, 0))
+        A, kept = self.scale(A, 1.0 / reference), True
+        for _ in range(4):
+            if against is not None:
+                A = self.blend(1.0, A, -1.0, self.times(against, self.gram(against, A)))
+            values, turn = np.linalg.eigh(self.gram(A, A))
+            some = values > max(_LOST * values[-1], 1e-26)
+            if not some.any():
+                return self.columns(A, slice(0, 0))
+            kept = bool(values[some].min() > 0.25)
+            A = self.times(A, turn[:, some] / np.sqrt(values[some]))
+            if kept:
+                return A
+        return A
+
+    def qr(self, A: Any) -> tuple[Any, Array]:
+        """A = Q·R; R is small, and need not be triangular."""
+        if isinstance(A, np.ndarray):
+            return HERE.qr(A)
+        R = np.eye(self.width(A))
+        for _ in range(2):
+            values, turn = np.linalg.eigh(self.gram(A, A))
+            roots = np.sqrt(np.maximum(values, _LOST * max(float(values[-1]), 1e-300)))
+            A, R = self.times(A, turn / roots), (roots[:, None] * turn.conj().T) @ R
+        return A, R
+
+    # ---------------------------------------------------------------------------------------------- small-valued
+
+    def length(self, A: Any) -> int:
+        if isinstance(A, Pair):
+            return self.m + int(A.right.shape[0])
+        return self.m if isinstance(A, Left) else int(A.shape[0])
+
+    def width(self, A: Any) -> int:
+        return int(_like(A).shape[1])
+
+    def kind(self, A: Any) -> np.dtype[Any]:
+        return cast("np.dtype[Any]", _like(A).dtype)
+
+    def row(self, A: Any, at: int) -> Array:
+        if isinstance(A, Pair):
+            return A.right[at - self.m] if at >= self.m else self.row(A.left, at)
+        return cast(Array, self.total("row_of", A, at)) if isinstance(A, Left) else A[at]
+
+    def gram(self, A: Any, B: Any) -> Array:
+        if isinstance(A, Pair):
+            return self.gram(A.left, B.left) + HERE.gram(A.right, B.right)
+        return cast(Array, self.total("gram", A, B)) if isinstance(A, Left) else HERE.gram(A, B)
+
+    def dots(self, A: Any, B: Any, weights: Array | None = None) -> Array:
+        if isinstance(A, Pair):
+            above, below = (None, None) if weights is None else (weights[: self.m], weights[self.m :])
+            return self.dots(A.left, B.left, above) + HERE.dots(A.right, B.right, below)
+        return cast(Array, self.total("dots_own", A, B, weights)) if isinstance(A, Left) else HERE.dots(A, B, weights)
+
+    def norms(self, A: Any) -> Array:
+        if isinstance(A, Pair):
+            return np.hypot(self.norms(A.left), HERE.norms(A.right))
+        if isinstance(A, Left):
+            return cast(Array, functools.reduce(np.hypot, self.ask(("norms", A))[0]))
+        return HERE.norms(A)
+
+    def largest(self, A: Any) -> float:
+        if isinstance(A, Pair):
+            return max(self.largest(A.left), HERE.largest(A.right))
+        return float(max(self.ask(("largest", A))[0])) if isinstance(A, Left) else HERE.largest(A)
+
+    def finite(self, A: Any) -> bool:
+        if isinstance(A, Pair):
+            return self.finite(A.left) and HERE.finite(A.right)
+        return all(self.ask(("finite", A))[0]) if isinstance(A, Left) else HERE.finite(A)
+
+    # ---------------------------------------------------------------------------------------------- kept
+
+    def room(self, part: slice, dtype: Any) -> Any:
+        return HERE.room(part, dtype) if part.start >= self.m else ClusterRoom(self, part, dtype)
+
+    def buffer(self, columns: Any) -> ClusterBuffer:
+        return ClusterBuffer(self, columns)
+
+    def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> ClusterDeck:
+        return ClusterDeck(self, Y, gradient, scaling, history)
+
+
+def _like(A: Any) -> Array:
+    if isinstance(A, Pair):
+        return A.right
+    return A.like if isinstance(A, Left) else cast(Array, A)
+
+
+class ClusterRoom:
+    """Columns of the left side, joined as they come."""
+
+    def __init__(self, place: ClusterPlace, part: slice, dtype: Any) -> None:
+        self.place, self.part, self.dtype = place, part, dtype
+        self.block: Any = None
+
+    def write(self, at: int, columns: Any) -> None:
+        columns = self.place.cast(columns, self.dtype)
+        self.block = columns if at == 0 else self.place.join(self.first(at), columns)
+
+    def first(self, count: int) -> Any:
+        place = self.place
+        if self.block is None:
+            none = place.left("zeros", 0, np.dtype(self.dtype).name, -1, width=0, dtype=self.dtype)
+            below = self.part.stop - place.m
+            return none if below == 0 else Pair(none, np.empty((below, 0), self.dtype))
+        return self.block if place.width(self.block) == count else place.columns(self.block, slice(0, count))
+
+
+class ClusterBuffer:
+    """The columns of atoms, joined as they come."""
+
+    def __init__(self, place: ClusterPlace, columns: Any) -> None:
+        self.place, self.block = place, columns
+
+    @property
+    def used(self) -> int:
+        return self.place.width(self.block)
+
+    @property
+    def single(self) -> Any:
+        kind = np.complex64 if self.place.kind(self.block).kind == "c" else np.float32
+        return self.place.cast(self.block, kind)
+
+    def append(self, column: Any) -> int:
+        self.block = self.place.join(self.block, self.place.cast(column, self.place.kind(self.block)))
+        return self.used - 1
+
+    def kept(self, index: Array) -> ClusterBuffer:
+        return ClusterBuffer(self.place, self.place.columns(self.block, index))
+
+
+class ClusterDeck:
+    """Pairs of a quasi-Newton method in single precision; a pass is one round. See ``Deck``."""
+
+    def __init__(self, place: ClusterPlace, Y: Any, gradient: Any, scaling: Any, history: int) -> None:
+        self.place, self.here, self.g = place, Y, gradient
+        self.ahead: Any = None
+        self.S: list[Any] = [None] * (history + 1)
+        self.T: list[Any] = [None] * (history + 1)
+        self.rescale(scaling)
+
+    def rescale(self, scaling: Any) -> None:
+        self.scaling = self.place.cast(scaling, np.float32)
+
+    def back(self, slots: list[int], a: Array) -> Array:
+        place = self.place
+        self.work = place._verb("back_pass", self.g, self.scaling, a, *(self.T[slot] for slot in slots))
+        if not slots:
+            return np.zeros(0)
+        return self._inner([(self.T[slot], self.work) for slot in slots])
+
+    def forth(self, slots: list[int], c: Array, factor: float, free: int) -> tuple[float, float, float]:
+        place = self.place
+        self.S[free] = place._verb("forth_pass", self.work, factor, c, *(self.S[slot] for slot in slots))
+        self.ahead = place._verb("added", self.here, self.S[free])
+        fall, length, norm = self._inner(
+            [(self.S[free], self.g), (self.S[free], self.S[free]), (self.ahead, self.ahead)]
+        )
+        return float(fall), float(length), float(norm)
+
+    def shorten(self, free: int, share: float) -> float:
+        self.S[free] = self.place._verb("scale", self.S[free], np.float32(share))
+        self.ahead = self.place._verb("added", self.here, self.S[free])
+        return float(self._inner([(self.ahead, self.ahead)])[0])
+
+    def turn(self, slots: list[int], free: int, product: Any, lean: float, factor: float) -> Array:
+        place = self.place
+        new = place._verb("turned", product, self.ahead, lean, factor)
+        change = self.T[free] = place._verb("change", new, self.g)
+        scaled = place._verb("weighed", change, self.scaling)
+        d, self.g, self.here = self.S[free], place.cast(new, place.kind(self.here)), self.ahead
+        pairs = [(self.S[slot], self.g) for slot in slots]
+        return self._inner([*pairs, (d, self.g), (d, change), (change, scaled), (change, change)])
+
+    def _inner(self, pairs: list[tuple[Any, Any]]) -> Array:
+        """Re ⟨A, B⟩ of many pairs of blocks in one round, summed in double."""
+        lefts = self.place.ask(*(("inner_of", A.left, B.left) for A, B in pairs))
+        rights = [inner_of(None, A.right, B.right) for A, B in pairs]
+        return np.array([sum(left) + right for left, right in zip(lefts, rights, strict=True)])
