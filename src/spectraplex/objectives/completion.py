@@ -71,6 +71,44 @@ class Completion(Fit):
         self._set(entries, Prepared(kind, values[order], None if weights is None else weights[order], labels))
         self.values = self.targets
 
+    @classmethod
+    def from_dask(
+        cls,
+        frame: Any,
+        *,
+        row: str,
+        column: str,
+        value: str,
+        loss: Any = "squared",
+        weight: str | None = None,
+        shards: int | None = None,
+        client: Any = None,
+    ) -> Any:
+        """The same function of a table in a Dask frame, computed where the frame is; needs the extra ``cluster``.
+
+        Parameters
+        ----------
+        frame : a ``dask.dataframe``, one observation a row, in any order and any number of partitions.
+        row, column, value : names of its columns. Labels may be of any kind.
+        loss : "squared", "huber", "logistic", or a loss such as ``sx.losses.Huber(2.0)``.
+        weight : the name of a column of positive weights, if there is one.
+        shards : parts that whole rows are brought together in; by default one a thread of the workers.
+        client : of ``distributed``; by default the one that is connected.
+
+        Returns
+        -------
+        An objective like any other. ``columns`` are the labels of its columns; ``row_labels()`` fetches those of its rows.
+        ``place.rounds`` and ``place.bytes`` count what travelled.
+        """
+        try:
+            from .frames import sharded_completion
+        except ImportError as missing:
+            raise ImportError(
+                "Completion.from_dask needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
+                "pip install '.[cluster]'."
+            ) from missing
+        return sharded_completion(frame, row, column, value, loss, weight, shards, client)
+
     def gradient(self, slope: Array) -> Sparse:
         return Sparse(self.pattern, slope)
 

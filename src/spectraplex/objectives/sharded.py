@@ -33,6 +33,7 @@ class Shard:
     fit: Fit
     rows: slice
     entries: slice
+    labels: Any = None  # of its rows
 
 
 # ------------------------------------------------------------------------------------------- what the workers do
@@ -133,6 +134,11 @@ def mark_of(_shard: Shard, z: Array) -> str:
 
 
 @known
+def labels_of(shard: Shard) -> Any:
+    return np.arange(shard.rows.start, shard.rows.stop) if shard.labels is None else shard.labels
+
+
+@known
 def told(shard: Shard) -> dict[str, Any]:
     """What a shard knows of itself."""
     fit, facts = shard.fit, shard.fit.coverage
@@ -214,8 +220,9 @@ class ShardedOperator:
 class ShardedFit:
     """The sum of the fits of all shards; see ``Fit``."""
 
-    def __init__(self, place: ClusterPlace, fit: str, entries: int, dtype: str) -> None:
+    def __init__(self, place: ClusterPlace, fit: str, entries: int, dtype: str, columns: Any = None) -> None:
         self.place, self.fit, self.entries, self.dtype = place, fit, entries, dtype
+        self.columns = columns  # labels, where there are any
         self.shape = (place.m, place.n)
         self.images = ShardImages(place, entries)
         self.single, self.dense, self.held, self.summed = True, False, 0, 0
@@ -227,6 +234,10 @@ class ShardedFit:
 
     def _of(self, name: str) -> list[Any]:
         return [each[name] for each in self._told]
+
+    def row_labels(self) -> Array:
+        """The labels of all rows, in the order of the matrix: as long as it, so mind its size."""
+        return np.concatenate(self.place.ask(("labels_of",))[0])
 
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
 

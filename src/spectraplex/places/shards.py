@@ -42,9 +42,7 @@ class Call:
     into: tuple[int, ...] = ()
 
 
-def advance(
-    shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]
-) -> Advanced:
+def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]) -> Advanced:
     """Run a program: the new state, which holds the slots that are still wanted, and the small results in order."""
     state, small = dict(before[0]), []
     for call in calls:
