@@ -163,7 +163,7 @@ def _of_dense(owner: str, problem: Problem, X: Array) -> Factors:
 
 def _scaled_in_symmetric(owner: str, problem: Problem, X: Symmetric) -> tuple[Factors, float]:
     """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
-    domain: Any = problem.domain
+    domain = problem.domain
     penalty, exact = problem.lifted.penalty, isinstance(domain, Spectrahedron)
     place, U, s = X.place, X.vectors, X.weights
     norms = _lengths(place, U)
@@ -171,20 +171,20 @@ def _scaled_in_symmetric(owner: str, problem: Problem, X: Symmetric) -> tuple[Fa
         kept = (norms > 0) & (s > 0)
         factors = Symmetric(_unit(place, U, norms, kept), (s * norms**2)[kept], place)
         total = factors.trace
-        if penalty or (total <= domain.trace * (1 + _close(s.size)) and not exact):
+        if penalty or (total <= domain.size * (1 + _close(s.size)) and not exact):
             return factors, 0.0
         if total == 0:
-            raise ValueError(f"{owner}: X is zero, but {domain} asks for a trace of {domain.trace:g}.")
-        scale = domain.trace / total
+            raise ValueError(f"{owner}: X is zero, but {domain} asks for a trace of {domain.size:g}.")
+        scale = domain.size / total
         if abs(scale - 1.0) <= _close(s.size):
             return factors, 0.0
         outside = abs(1.0 - scale) * norm(_small(factors))
         return Symmetric(factors.vectors, scale * factors.weights, place), outside
     Q, R = thin(place, U, s.size)
     values, turn = np.linalg.eigh((R * s) @ dagger(R))
-    inside = np.maximum(values, 0.0) if exact or penalty else capped(values, domain.trace)
+    inside = np.maximum(values, 0.0) if exact or penalty else capped(values, domain.size)
     if exact and inside.sum() > 0:
-        inside = inside * (domain.trace / inside.sum())
+        inside = inside * (domain.size / inside.sum())
     return Symmetric(place.from_host(turn) if Q is None else place.times(Q, turn), inside, place), norm(values - inside)
 
 

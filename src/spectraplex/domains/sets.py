@@ -23,6 +23,7 @@ import numpy as np
 from ..checks import not_tiny, number, whole
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..objectives import Objective
 from ..places.here import HERE
 from ..places.numpy import Array, dagger, random_unit
 from .given import nonnegative, unit_factors
@@ -63,7 +64,7 @@ class Spectrahedron:
     def dimension(self) -> int:
         return self.d
 
-    def lift(self, objective: Any) -> LiftedObjective:
+    def lift(self, objective: Objective) -> LiftedObjective:
         whole = slice(0, self.d)
         return LiftedObjective(objective, whole, whole, self.d, self.trace, free=False)
 
@@ -125,7 +126,7 @@ class TraceBall:
     def dimension(self) -> int:
         return self.d + 1
 
-    def lift(self, objective: Any) -> LiftedObjective:
+    def lift(self, objective: Objective) -> LiftedObjective:
         block = slice(0, self.d)
         return LiftedObjective(objective, block, block, self.d + 1, self.trace, free=True)
 
@@ -197,7 +198,7 @@ class NuclearBall:
     def dimension(self) -> int:
         return sum(self.shape)
 
-    def lift(self, objective: Any) -> LiftedObjective:
+    def lift(self, objective: Objective) -> LiftedObjective:
         m, n = self.shape
         return LiftedObjective(objective, slice(0, m), slice(m, m + n), m + n, 2 * self.radius, free=True)
 

@@ -6,7 +6,7 @@ Hermitian operator on the unit spectrahedron, is in lifted.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -109,10 +109,10 @@ class Dense:
         return self.matrix.dtype.name
 
     def matmat(self, V: Array) -> Array:
-        return cast(Array, self.matrix @ V)
+        return self.matrix @ V
 
     def rmatmat(self, U: Array) -> Array:
-        return cast(Array, dagger(dagger(U) @ self.matrix))
+        return dagger(dagger(U) @ self.matrix)
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
         return column_scores(self, P, Q, count)
@@ -193,7 +193,7 @@ class LowRank:
         U, V = self.place.to_host(self.U), self.place.to_host(self.V)
         if self.hermitian and V is U and U.size >= _MANY:
             return hermitian_sum(U, self.s)
-        return cast(Array, (U * self.s) @ dagger(V))
+        return (U * self.s) @ dagger(V)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ class Sum:
     def dense(self) -> Array:
         return self._total(term.dense() for term in self.terms)
 
-    def _total(self, parts: Any) -> Array:
+    def _total(self, parts: Iterable[Array]) -> Array:
         return cast(Array, sum(c * part for c, part in zip(self.coefficients, parts, strict=True)))
 
     def _blended(self, parts: list[Block]) -> Block:
@@ -292,7 +292,7 @@ def hermitian_sum(U: Array, s: Array, width: int = 2048) -> Array:
             block = np.asfortranarray(U[:, part] * np.sqrt(np.abs(s[part])))
             total = update(sign, block, beta=1.0, c=total, overwrite_c=1)
     upper = np.triu(total)
-    return cast(Array, np.ascontiguousarray(upper + dagger(np.triu(total, 1))))
+    return np.ascontiguousarray(upper + dagger(np.triu(total, 1)))
 
 
 def column_scores(operator: Operator, P: Block, Q: Block, count: int, place: Place = HERE, width: int = 64) -> Array:

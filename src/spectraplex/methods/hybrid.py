@@ -19,7 +19,7 @@ CG would use, are the way out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class Hybrid:
                 f"{type(problem.domain).__name__} is not; use 'cg', 'pairwise' or 'ror-adaptive'."
             )
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, HybridMemory, Step]:
         condition = problem.facts.condition
         mode = "project" if condition is not None and condition <= _WELL else "factor"
         if mode == "factor":
@@ -115,7 +115,7 @@ class Hybrid:
 
     def step(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, HybridMemory, Step]:
         lost = 0.0
         if memory.mode == "project":
             try:
@@ -158,7 +158,7 @@ class Hybrid:
 
     def _project(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, HybridMemory, Step]:
         """One accelerated projection; when ``_TRIAL`` of them gained less than the last descent, one is due again."""
         if memory.tried == 0:
             point, held, _ = _PROJECTED.init(problem, point, rng)

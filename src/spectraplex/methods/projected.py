@@ -74,14 +74,14 @@ class ProjectedGradient:
                 f"{type(problem.domain).__name__} has not; use 'cg', 'pairwise' or 'ror-adaptive'."
             )
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, PGMemory, Step]:
         known = _smoothness(problem)
         memory = PGMemory(1.0, 1.0 if known is None else known, *problem.domain.lower(point.atoms).triple())
         return point, memory, Step("start", 0.0, 0.0, np.nan)
 
     def step(
         self, problem: Problem, point: Point, memory: PGMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, PGMemory, Step]:
         here = problem.domain.lower(point.atoms).triple()
         try:
             found = self._descend(problem, point, here, memory, self.accelerated, rng)

@@ -22,9 +22,11 @@ from ..certificates.dual import Candidate, believed
 from ..certificates.evidence import evidence_of
 from ..certificates.lower import LowerBound, claim, lower_bound
 from ..domains.penalties import NuclearPenalty, TracePenalty
+from ..domains.protocol import Domain
 from ..domains.sets import NuclearBall, TraceBall
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..objectives import Objective
 from ..objectives.distance import Factored
 from ..objectives.facts import ObjectiveFacts, facts_of
 from ..penalized import Penalized, infimum, norm_bound, zero_image
@@ -36,7 +38,7 @@ from ..problem import Problem
 class Family:
     """The problems that differ in one number alone: the radius (or trace) of a ball, or λ."""
 
-    objective: Any
+    objective: Objective
     psd: bool
     penalized: bool
     bound: float  # of the nuclear norm at every λ in question; balls need none
@@ -75,7 +77,7 @@ class Family:
     def facts(self) -> ObjectiveFacts:
         return facts_of(self.objective)
 
-    def _domain(self, size: float) -> Any:
+    def _domain(self, size: float) -> Domain:
         shape = self.objective.shape
         if self.penalized:
             return TracePenalty(shape[0], size, self.bound) if self.psd else NuclearPenalty(shape, size, self.bound)

@@ -11,6 +11,7 @@ nothing of scikit-learn, this room gets arrays that were checked.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from ...domains.sets import NuclearBall
 from ...matrices.factors import Rectangular
 from ...objectives.completion import Completion
 from ...objectives.in_metric import InMetric
+from ...observers import Observer
 from ...paths.point import rank_of
 from ...places.numpy import Array
 from ...problem import Problem
 from ...result import Result
-from ...solve import Observer, solve
+from ...solve import solve
 from ...stop import Status, Stop
 from .moments import Moments, Neighbours, fold_in, learn, some
 
@@ -186,7 +188,7 @@ def _solve(
     last: bool = False,
 ) -> Result:
     """To a gap that keeps the fitted entries within ``tol`` of the minimiser's, in mean square: ½‖z − z*‖² ≤ gap."""
-    objective = problem.objective
+    objective = cast("Completion | InMetric", problem.objective)
     count = (objective.completion if isinstance(objective, InMetric) else objective).values.size
     stop = Stop(gap=0.5 * tol**2 * count, max_steps=settings.max_steps)
     watch.begin(what, stop, last)
