@@ -21,7 +21,8 @@ from ..problem import Problem
 from ..result import Result
 from ..solve import solve
 from ..stop import Status, Stop
-from .family import Between, Family, Solved, solved
+from .between import Between
+from .family import Family, Solved, solved
 from .point import PathPoint, rank_of
 from .proof import Node, Promise, cover, reach
 from .sizes import distance, next_size, next_width
