@@ -393,7 +393,7 @@ def barrier(X, A):
 def test_paths_of_ordinary_functions_run_without_warnings(function, cancelled, monkeypatch):
     """The curvature that an escape met is divided by the square of the escape, which may cancel to nothing."""
     if cancelled:
-        monkeypatch.setattr("spectraplex.methods.hybrid._mean_curvature", lambda *_: np.float64(7e298))
+        monkeypatch.setattr("spectraplex.methods.escape._mean_curvature", lambda *_: np.float64(7e298))
     A = dense.normal(np.random.default_rng(0), (6, 6))
     A = A @ A.T
     f = sx.Smooth(lambda X: function(X, A), (6, 6), lower=0.0)

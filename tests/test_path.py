@@ -15,7 +15,8 @@ from dense import completion as dense_completion
 from problems import normal
 from refusals import check, refused
 from spectraplex.datasets import ratings_like
-from spectraplex.paths.family import Between, Family, solved
+from spectraplex.paths.between import Between
+from spectraplex.paths.family import Family, solved
 from spectraplex.paths.proof import Coverage, Line, Node, Promise, _proven, cover
 
 TIGHT = sx.Stop(relative_gap=1e-9, gap=1e-12, max_steps=300)

@@ -28,7 +28,8 @@ from .methods import (
     RankOneRegularized,
 )
 from .objectives import Completion, Distance, Fit, Objective, Sensing, Smooth
-from .paths.solutions import Path, PathPoint
+from .paths.point import PathPoint
+from .paths.solutions import Path
 from .paths.walk import path
 from .penalized import Penalized, counterpart
 from .places.threads import set_threads

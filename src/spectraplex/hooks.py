@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .observers import Observer
 from .result import Result
-from .solve import Observer, solve
+from .solve import solve
 from .stop import Stop
 
 Solver = Callable[..., Result]  # like ``solve``; another one may keep what was solved, or show it

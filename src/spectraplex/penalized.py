@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from .checks import not_tiny, number
 from .domains.charged import tilted
 from .domains.penalties import NuclearPenalty, TracePenalty
+from .domains.protocol import Domain
 from .domains.sets import LEAST, NuclearBall, TraceBall
 from .eigen.leading import leading
 from .losses.curves import NotFinite
 from .matrices.factors import as_factors
+from .objectives import Objective
 from .objectives.facts import facts_of
 from .problem import Problem, require_objective
 from .result import Result
@@ -47,7 +49,7 @@ class Penalized(Problem):
      [0. 0.]]
     """
 
-    def __init__(self, objective: Any, lam: float, *, psd: bool = False, bound: float | None = None) -> None:
+    def __init__(self, objective: Objective, lam: float, *, psd: bool = False, bound: float | None = None) -> None:
         require_objective("Penalized", objective)
         lam = not_tiny("Penalized", "lam", number("Penalized", "lam", lam, positive=True), LEAST_PRICE)
         m, n = objective.shape
@@ -64,12 +66,12 @@ class Penalized(Problem):
                     "and no lower=); pass bound=, a nuclear norm that no solution exceeds, or say lower= to Smooth."
                 )
         bound = max(number("Penalized", "bound", bound, positive=True), LEAST)  # a larger one is a bound, too
-        penalty: Any = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
+        penalty: Domain = TracePenalty(m, lam, bound) if psd else NuclearPenalty((m, n), lam, bound)
         super().__init__(objective, penalty)
 
     @property
     def lam(self) -> float:
-        return float(cast(Any, self.domain).lam)
+        return self.domain.lam
 
     @property
     def psd(self) -> bool:
@@ -102,25 +104,25 @@ def counterpart(problem: Problem, X: Any) -> Problem:
     return Penalized(objective, lam, psd=domain.hermitian)
 
 
-def unit_ball(objective: Any, psd: bool) -> Problem:
+def unit_ball(objective: Objective, psd: bool) -> Problem:
     """The objective on the ball of size one: −𝒜*(y) upstairs then has the largest eigenvalue σ₁(𝒜*y) itself."""
     return Problem(objective, TraceBall(objective.shape[0], 1.0) if psd else NuclearBall(objective.shape, 1.0))
 
 
-def largest(objective: Any, image: Any, psd: bool = False) -> float:
+def largest(objective: Objective, image: Any, psd: bool = False) -> float:
     """σ₁ of the gradient at an image (or max(0, λ_max) of minus the gradient): an estimate to six digits."""
     operator = unit_ball(objective, psd).lifted.pull(objective.evaluate(image)[1])
     return leading(operator, accuracy=lambda top: 1e-6 * top, rng=np.random.default_rng(0), careful=True).value
 
 
-def zero_image(objective: Any) -> Any:
+def zero_image(objective: Objective) -> Any:
     """The image of Z = 0."""
     place, (m, n), kind = facts_of(objective).place, objective.shape, objective.dtype
     left, right = place.axis(slice(0, m), 0, kind), place.axis(slice(m, m + n), 0, kind)
     return objective.measure(left, np.zeros(1), right)
 
 
-def infimum(objective: Any) -> float | None:
+def infimum(objective: Objective) -> float | None:
     """inf ℓ = −ℓ*(0), where the loss has a conjugate that can be believed; else what the objective says (``lower``)."""
     facts, (value, slope) = facts_of(objective), objective.evaluate(zero_image(objective))
     if facts.conjugate is None:
@@ -135,7 +137,7 @@ def infimum(objective: Any) -> float | None:
 _FAR = 1e6  # a solution larger than this times the best rank-one is not looked for
 
 
-def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
+def norm_bound(objective: Objective, lam: float, psd: bool) -> float | None:
     """A bound T for the methods to search in; None where nothing is known of inf ℓ.
 
     λ‖Z*‖ ≤ p(Z) − inf ℓ for every Z: for the best multiple of the leading rank-one of the gradient at zero, and for a Z
@@ -172,7 +174,7 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
     return rounded_up(bound) if bound > 0.0 else 1.0  # zero: any size will do
 
 
-def _away_from_zero(objective: Any, lam: float, psd: bool) -> float | None:
+def _away_from_zero(objective: Objective, lam: float, psd: bool) -> float | None:
     """The same for a loss that is not finite at zero, from multiples of a matrix where it is; None without one."""
     facts = facts_of(objective)
     start = None if facts.start is None else facts.start(unit_ball(objective, psd).domain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .fingerprint import of_problem
 from .losses.curves import Curve, NotFinite
 from .matrices.atoms import Atoms
 from .matrices.lifted import Lifted
+from .objectives import Objective
 from .objectives.facts import ObjectiveFacts, facts_of
 from .places.protocol import Block, Place
 
@@ -50,7 +51,7 @@ class Method(Protocol):
     the average of its points is no better dual point than the last one.
     """
 
-    Memory: type
+    Memory: ClassVar[type]
 
     def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]: ...
     def step(
@@ -69,7 +70,7 @@ class Problem:
     Problem(minimise Distance(2×2, dense, float64) over Spectrahedron(d=2, trace=1.0))
     """
 
-    objective: Any
+    objective: Objective
     domain: Domain
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from .certificates.judge import certificate_of
 from .certificates.judged import look
 from .certificates.lower import lower_bound
-from .domains.protocol import Projecting, projecting
+from .domains.protocol import Domain, Projecting, projecting
 from .objectives import Distance
 from .places.numpy import Array
 from .problem import Problem
@@ -22,7 +22,7 @@ from .trace import Record, Trace
 _WHOLE = 1000  # up to this dimension a whole decomposition of a dense matrix is the quicker one
 
 
-def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Result:
+def project(A: Any, domain: Domain, stop: Stop | None = None, seed: int = 0) -> Result:
     """The Euclidean projection of A on a domain.
 
     A dense A with a side up to 1,000 is decomposed once: an exact projection, proven to rounding level. A larger or a
@@ -32,8 +32,8 @@ def project(A: Any, domain: Any, stop: Stop | None = None, seed: int = 0) -> Res
     ``result.X`` is the projection P up to ‖X − P‖_F ≤ √(2·result.gap).
     """
     stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
-    problem = Problem(Distance(A), domain)
-    matrix = problem.objective.A
+    distance = Distance(A)
+    problem, matrix = Problem(distance, domain), distance.A
     if matrix is not None and min(matrix.shape) <= _WHOLE and projecting(domain):
         return _whole(problem, domain, matrix, stop)
     return solve(problem, "ror-adaptive", stop, seed=seed)

@@ -62,7 +62,7 @@ def of_value(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms
 
 def plain(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms: int) -> float:
     """The bound above, for a loss that is a sum of positive terms."""
-    m, n = facts.objective.shape
+    m, n = (int(side) for side in facts.objective.shape)
     if not isinstance(slope, np.ndarray):  # an objective of the user's own, which does not say
         return of_sum(m * n) * abs(value) + m * n * VANISHING
     return (

@@ -16,7 +16,7 @@ from .losses.curves import NotFinite
 from .methods import facts_of
 from .observers import Observers
 from .places.numpy import EPS
-from .problem import Point, Problem, Step
+from .problem import Method, Point, Problem, Step
 from .result import Result
 from .stall import Stall
 from .start import first_point
@@ -34,7 +34,7 @@ class Run:
     def __init__(
         self,
         problem: Problem,
-        method: Any,
+        method: Method,
         stop: Stop,
         observers: Observers,
         seed: int,

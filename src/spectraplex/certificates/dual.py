@@ -16,6 +16,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..losses.protocol import Conjugate
+from ..matrices.atoms import Atoms
+from ..matrices.factors import Factors
 from ..objectives.distance import Factored
 from ..places.numpy import EPS
 from ..problem import Point, Problem
@@ -32,7 +35,7 @@ class Candidate:
     value: float
     slope: Any
     image: Any  # None for a bare slope, which is a dual point only for losses with a conjugate
-    of_what: Any = None
+    of_what: Atoms | Factors | None = None
     _held: list[Any] = field(
         default_factory=list, repr=False
     )  # its conjugate and its pairing, once they were asked for
@@ -42,7 +45,7 @@ class Candidate:
         return cls(point.value, point.slope, point.image, point.atoms)
 
     @classmethod
-    def at(cls, problem: Problem, image: Any, of_what: Any = None) -> Candidate:
+    def at(cls, problem: Problem, image: Any, of_what: Atoms | Factors | None = None) -> Candidate:
         """At an image of the objective's own, which need not belong to any X of the domain."""
         whole = problem.lifted.whole(image)
         return cls(*problem.lifted.evaluate(whole), whole, of_what)
@@ -81,7 +84,7 @@ def _cost(problem: Problem, top: float) -> float:
     return 0.0 if problem.lifted.penalty else top
 
 
-def _scaled_dual(problem: Problem, conjugate: Any, top: float, most: float) -> tuple[float, float]:
+def _scaled_dual(problem: Problem, conjugate: Conjugate, top: float, most: float) -> tuple[float, float]:
     """max over c of −ℓ*(c·y) − c·top on a set, of −ℓ*(c·y) with a penalty; and that c. c = 0 proves only min ℓ."""
     price = _cost(problem, top)
     c = _best_scale(conjugate, price, min(most, (1.0 - 4 * EPS) * conjugate.limit))
@@ -118,7 +121,7 @@ def margin(problem: Problem, candidate: Candidate, c: float, top: float) -> floa
     return float(of_sum(count) * size + price + count * VANISHING)
 
 
-def least_value(problem: Problem, conjugate: Any) -> float:
+def least_value(problem: Problem, conjugate: Conjugate | None) -> float:
     """A number that the loss is nowhere below: −ℓ*(0), or what the objective says (``lower``); −∞ if neither."""
     if conjugate is not None:
         return -float(conjugate.at(0.0)) - least_margin(conjugate)
@@ -126,9 +129,11 @@ def least_value(problem: Problem, conjugate: Any) -> float:
     return -math.inf if told is None else float(told)
 
 
-def least_margin(conjugate: Any) -> float:
+def least_margin(conjugate: Conjugate | None) -> float:
     """What rounding can make of ℓ*(0): nothing where it is zero, or where there is none."""
-    whole = 0.0 if conjugate is None else float(conjugate.at(0.0))
+    if conjugate is None:
+        return 0.0
+    whole = float(conjugate.at(0.0))
     if whole == 0.0 or not math.isfinite(whole):
         return 0.0
     sizes = conjugate.sizes
@@ -141,7 +146,7 @@ def believed(problem: Problem, candidate: Candidate) -> bool:
     return dual_facts(problem, candidate)[0] is not None
 
 
-def dual_facts(problem: Problem, candidate: Candidate) -> tuple[Any, float, float]:
+def dual_facts(problem: Problem, candidate: Candidate) -> tuple[Conjugate | None, float, float]:
     """ℓ* along the slope, ℓ(z) without what is charged beside it, and ⟨y, z⟩: worked out once per candidate.
 
     ℓ* is None when the objective has none, or has one that is not that of its own loss. The two numbers are NaN for a
@@ -171,7 +176,7 @@ def _loss_and_pairing(problem: Problem, candidate: Candidate) -> tuple[float, fl
     return value, float(objective.pair(candidate.slope, inside))
 
 
-def _fenchel(problem: Problem, candidate: Candidate, conjugate: Any, value: float, pairing: float) -> bool:
+def _fenchel(problem: Problem, candidate: Candidate, conjugate: Conjugate, value: float, pairing: float) -> bool:
     """Whether ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z, as it is for the true conjugate of ℓ."""
     if problem.facts.inexact:
         return True  # a value that is itself a minimum, found to some accuracy, proves nothing about a conjugate
@@ -180,7 +185,7 @@ def _fenchel(problem: Problem, candidate: Candidate, conjugate: Any, value: floa
     return bool(off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + blur)
 
 
-def _best_scale(conjugate: Any, price: float, most: float) -> float:
+def _best_scale(conjugate: Conjugate, price: float, most: float) -> float:
     """The c that minimises ℓ*(c·y) + c·price on [0, most]. Any c gives a true bound, so a rough search will do."""
     if conjugate.quadratic is not None:
         linear, bend = conjugate.quadratic

@@ -16,7 +16,8 @@ from ..result import Result, load
 from .certificate import Certificate, Evidence
 from .dual import Candidate
 from .evidence import from_evidence, slope_mark
-from .judged import Judged, look, scale_of
+from .feasible import scale_of
+from .judged import Judged, look
 from .lower import LowerBound, contradicts, lower_bound, shown
 
 

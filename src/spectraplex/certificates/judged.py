@@ -6,25 +6,22 @@ so that they see the same up to the rounding that is stated.
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..domains.sets import Spectrahedron
-from ..domains.spectra import capped
 from ..fingerprint import factors_fingerprint, fingerprint
 from ..losses.curves import NotFinite
-from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors, thin
+from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors
 from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger
-from ..places.protocol import Block, Place
 from ..problem import Problem
 from ..result import Result, load
-from ..rounding import norm, of_image, of_value
+from ..rounding import of_image, of_value
 from .dual import Candidate
+from .feasible import beyond, lengths, scale_of, scaled_in_ball, scaled_in_symmetric
 from .lower import met
 
 _SLIGHTLY = 1e-6  # share of the domain's size up to which a candidate outside is scaled in, and told
@@ -69,8 +66,8 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
     value = float(loss) + price
     if not np.isfinite(value):
         raise NotFinite(f"the objective is {value}")
-    size = float((np.abs(s) * _lengths(place, U) * _lengths(place, V)).sum())
-    terms = s.size + _LOOSE + _beyond(problem, size)
+    size = float((np.abs(s) * lengths(place, U) * lengths(place, V)).sum())
+    terms = s.size + _LOOSE + beyond(problem, size)
     rounding = (
         of_value(problem.facts, float(loss), slope, size, terms)
         + EPS * (s.size + 8 + _LOOSE) * abs(price)
@@ -111,7 +108,7 @@ def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
         raise ValueError(
             f"{owner}: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
         )
-    inside, outside = _scaled_in_symmetric(owner, problem, X) if hermitian else _scaled_in_ball(problem, X)
+    inside, outside = scaled_in_symmetric(owner, problem, X) if hermitian else scaled_in_ball(problem, X)
     if not outside <= max(_SLIGHTLY * scale_of(problem, inside), 2.0**-1074):
         raise ValueError(
             f"{owner}: X lies {outside:.3g} outside {problem.domain} (in Frobenius norm), more than rounding explains; "
@@ -159,100 +156,3 @@ def _of_dense(owner: str, problem: Problem, X: Array) -> Factors:
         raise ValueError(f"{owner}: X is not Hermitian (off by {skew:.3g}); pass (X + Xᴴ)/2 if that is what you mean.")
     values, vectors = np.linalg.eigh(0.5 * (X + dagger(X)))
     return Symmetric(vectors, values)
-
-
-def _scaled_in_symmetric(owner: str, problem: Problem, X: Symmetric) -> tuple[Factors, float]:
-    """Eigenvalues cut off at zero and scaled to the trace; exact weights stay as they are."""
-    domain: Any = problem.domain
-    penalty, exact = problem.lifted.penalty, isinstance(domain, Spectrahedron)
-    place, U, s = X.place, X.vectors, X.weights
-    norms = _lengths(place, U)
-    if not s.size or s.min() >= 0:
-        kept = (norms > 0) & (s > 0)
-        factors = Symmetric(_unit(place, U, norms, kept), (s * norms**2)[kept], place)
-        total = factors.trace
-        if penalty or (total <= domain.trace * (1 + _close(s.size)) and not exact):
-            return factors, 0.0
-        if total == 0:
-            raise ValueError(f"{owner}: X is zero, but {domain} asks for a trace of {domain.trace:g}.")
-        scale = domain.trace / total
-        if abs(scale - 1.0) <= _close(s.size):
-            return factors, 0.0
-        outside = abs(1.0 - scale) * norm(_small(factors))
-        return Symmetric(factors.vectors, scale * factors.weights, place), outside
-    Q, R = thin(place, U, s.size)
-    values, turn = np.linalg.eigh((R * s) @ dagger(R))
-    inside = np.maximum(values, 0.0) if exact or penalty else capped(values, domain.trace)
-    if exact and inside.sum() > 0:
-        inside = inside * (domain.trace / inside.sum())
-    return Symmetric(place.from_host(turn) if Q is None else place.times(Q, turn), inside, place), norm(values - inside)
-
-
-def scale_of(problem: Problem, factors: Factors) -> float:
-    """What being outside is measured beside: the size of the set, or with a penalty that of X itself."""
-    if problem.lifted.penalty:
-        return float(np.abs(factors.triple()[1]).sum())
-    return problem.domain.size
-
-
-def _close(terms: int) -> float:
-    """A sum of so many weights, and the norms of their unit vectors, are known to this share: no scaling below it."""
-    return EPS * (terms + 16)
-
-
-def _beyond(problem: Problem, size: float) -> int:
-    """By how many roundings X lies outside; it is not scaled for so few, but its value may be less than feasible."""
-    if problem.lifted.penalty:
-        return 0
-    off = size / problem.domain.size - 1.0
-    off = abs(off) if isinstance(problem.domain, Spectrahedron) else max(off, 0.0)
-    return math.ceil(min(off, 1e-6) / EPS)
-
-
-def _lengths(place: Place, U: Block) -> Array:
-    """Of the columns, each summed in pairs: right to a few units in the last place, however long they are."""
-    return np.linalg.norm(np.ascontiguousarray(U.T), axis=1) if place is HERE else place.norms(U)
-
-
-def _unit(place: Place, U: Block, norms: Array, kept: Array) -> Block:
-    return place.divide(U if kept.all() else place.columns(U, kept), norms[kept])
-
-
-def _small(factors: Symmetric) -> Array:
-    """A small matrix with the same singular values as X."""
-    Y = factors.place.scale(factors.vectors, np.sqrt(factors.weights))
-    return factors.place.gram(Y, Y)
-
-
-def _scaled_in_ball(problem: Problem, X: Factors) -> tuple[Factors, float]:
-    """Scaled to the radius where the nuclear norm is larger; with a penalty nothing is too large."""
-    place, (U, s, V) = X.place, X.triple()
-    u, v = _lengths(place, U), _lengths(place, V)
-    sizes = u * np.abs(s) * v
-    if problem.lifted.penalty:
-        # what is charged is Σs, so the columns are to be unit, and orthogonal if somebody else's are not
-        kept = sizes > 0
-        right = place.scale(_unit(place, V, v, kept), np.sign(s[kept]))
-        factors = Rectangular(_unit(place, U, u, kept), sizes[kept], right, place)
-        return (factors if _orthonormal(factors) else Rectangular(*factors.svd(), place)), 0.0
-    radius, factors = problem.domain.size, Rectangular(U, s, V, place)
-    if sizes.sum() <= radius * (1 + _close(s.size)):
-        return factors, 0.0
-    P, values, Q = factors.svd()
-    nuclear = float(values.sum())
-    if nuclear <= radius * (1 + _close(s.size)):
-        return Rectangular(P, values, Q, place), 0.0
-    return Rectangular(P, values * (radius / nuclear), Q, place), (1.0 - radius / nuclear) * norm(values)
-
-
-def _orthonormal(factors: Rectangular) -> bool:
-    """Whether Σs is the nuclear norm, up to rounding."""
-    k = factors.s.size
-    if k > min(factors.shape):
-        return False
-    one = np.eye(k)
-    bound = EPS * (sum(factors.shape) + 64)
-    return all(
-        float(np.max(np.abs(factors.place.gram(side, side) - one), initial=0.0)) <= bound
-        for side in (factors.U, factors.V)
-    )

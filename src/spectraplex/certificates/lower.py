@@ -79,8 +79,9 @@ def _elsewhere(problem: Problem, candidate: Candidate, c: float) -> float:
     radius = size if problem.lifted.penalty else problem.domain.size
     weight = reach * (radius + size)
     if conjugate is not None and c != 1.0:
-        factored = not problem.facts.images.plain(candidate.slope) and conjugate.quadratic is not None
-        pull = math.sqrt(conjugate.quadratic[1]) if factored else problem.facts.images.norm(candidate.slope)
+        images, quadratic = facts.images, conjugate.quadratic
+        factored = quadratic is not None and not images.plain(candidate.slope)
+        pull = math.sqrt(quadratic[1]) if quadratic and factored else images.norm(candidate.slope)
         weight += abs(1.0 - c) * conjugate.size / pull if pull > 0.0 else 0.0
     # two slopes are nowhere farther apart than twice the largest there is
     steepest = math.inf if facts.steepest is None else facts.steepest
@@ -121,6 +122,7 @@ def extent(problem: Problem, candidate: Candidate) -> tuple[float, int]:
         if problem.lifted.penalty:
             return max(problem.lifted.charge(candidate.image) / problem.domain.lam, 0.0), len(held)
         held = problem.domain.lower(held)
+    assert held is not None  # only candidates that belong to a matrix are asked
     s = held.triple()[1]
     return float(np.abs(s).sum()), int(s.size)
 

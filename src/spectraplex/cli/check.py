@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from ..estimators import MatrixCompletion
 from ..estimators.completion import serving
 from ..estimators.completion.recipe import default_stop
 from ..estimators.input.labels import Labels
+from ..objectives.implicit import Implicit
+from ..objectives.intercepts import Intercepts
 from ..problem import Problem
 from ..tables import reading as tables
 from ..tables.layout import Asked
@@ -31,8 +33,9 @@ def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bo
     problem = problem_of_file(stored, file, asked, quiet)
     certificate = certified(problem, (model.U_, model.s_, model.V_))
     limit = float(model.tolerance) if gap is None else gap
+    objective = cast("Intercepts | Implicit", problem.objective)
     # as a fit ends: where everything is fitted, no gap is small beside the value
-    allowed = default_stop(problem.objective, limit, 1).wanted(certificate.value) if gap is None else 0.0
+    allowed = default_stop(objective, limit, 1).wanted(certificate.value) if gap is None else 0.0
     holds = certificate.gap <= max(limit * abs(certificate.value), allowed, 1e-12)
     if as_json:
         put_json(json.loads(certificate.to_json()) | {"words": str(certificate), "limit": limit, "holds": holds})

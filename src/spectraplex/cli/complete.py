@@ -9,14 +9,11 @@ import math
 import shutil
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from ..estimators import MatrixCompletion
@@ -25,6 +22,7 @@ from ..estimators.completion.fitting import fit_observations
 from ..hooks import Hooks
 from ..tables import reading as tables
 from . import journal, settings, store, testing
+from .aside import folder_aside, refuse_folder
 from .journal import Journal
 from .talk import StatusLine, say
 from .words import shown, told
@@ -61,7 +59,7 @@ class Done:
 
 def complete(job: Job) -> Done:
     """Read, fit, write; refuses before any work where the model could not be written."""
-    store.refuse_folder(job.out, job.force)
+    refuse_folder(job.out, job.force)
     left = journal.folder_of(job.out)
     if left.exists() and not journal.abandoned(left):
         if not job.force:
@@ -90,7 +88,7 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
         mark = str(document["fingerprint"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{folder}: checkpoint.json is damaged (missing or unknown entry: {error}).") from None
-    store.refuse_folder(out, job.force)
+    refuse_folder(out, job.force)
     if not job.file.exists():
         raise ValueError(f"{job.file} does not exist any more; --data FILE says where the data are now.")
     return _fit(job, mark)
@@ -119,7 +117,7 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
     progress = StatusLine(job.quiet, measure)
     kept = Journal(journal.folder_of(job.out), document, every, progress)
-    with kept.listening(), _checkpoint(kept, job):
+    with kept.listening(), journal.under_way(kept, job.out):
         began = time.perf_counter()
         with progress:
             fit(model, table, kept, job)
@@ -144,7 +142,7 @@ def _fit(job: Job, mark: str | None = None) -> Done:
 def _elsewhere(job: Job) -> Job:
     """A place for a model that was computed: beside the one wished for, if something came to be there meanwhile."""
     try:
-        store.refuse_folder(job.out, job.force)
+        refuse_folder(job.out, job.force)
     except ValueError:
         places = (job.out.with_name(f"{job.out.name}-{number}") for number in itertools.count(2))
         free = next(place for place in places if not place.exists())
@@ -160,29 +158,6 @@ def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
     check_random_state(model.random_state)
     if every is not None and not 0 <= every < math.inf:
         raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
-
-
-@contextmanager
-def _checkpoint(kept: Journal, job: Job) -> Iterator[None]:
-    """The checkpoint while a run is under way: it stays where that has an end other than the one wished for."""
-    fresh = not kept.folder.exists() or journal.abandoned(kept.folder)
-    with ExitStack() as claims:
-        if kept.every is not None or not fresh:
-            claims.enter_context(journal.alone(kept.folder))
-        try:
-            if kept.every is not None:
-                journal.begin(kept.folder, kept.document)
-            yield
-        except KeyboardInterrupt:
-            if kept.folder.exists():
-                say(f"`spectraplex resume {job.out}` goes on from the last checkpoint.")
-            raise
-        except (ValueError, TypeError, OSError):
-            if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
-                shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
-            elif kept.folder.exists():
-                say(f"What was solved is kept: `spectraplex resume {job.out}` goes on from the last checkpoint.")
-            raise
 
 
 def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
@@ -245,9 +220,9 @@ def _write(
         },
         "test": test,
     }
-    with store.folder_aside(job.out, job.force) as aside:
-        store.write(aside, model, facts)
-        return job.said.get("report", True) and _report(job, model, aside / "report.html", held)
+    with folder_aside(job.out, job.force) as part:
+        store.write(part, model, facts)
+        return job.said.get("report", True) and _report(job, model, part / "report.html", held)
 
 
 def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
@@ -263,36 +238,3 @@ def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | 
         job.talk(f"No report was written: {str(error).rstrip('.')}.")
         return False
     return True
-
-
-def summary(done: Done, out: Path) -> dict[str, Any]:
-    """For machines."""
-    model = done.model
-    certificate = model.certificate_
-    fitted = np.sqrt(np.mean((_predicted(model) - model.observations_.values) ** 2))
-    scores = model.path_["score"]
-    return {
-        "model": str(out),
-        "status": done.status,
-        "rows": done.table.shape[0],
-        "columns": done.table.shape[1],
-        "observations": int(done.table.values.size),
-        "radius": model.radius_,
-        "rank": model.rank_,
-        "steps": model.n_iter_,
-        "value": certificate.value,
-        "gap": certificate.gap if np.isfinite(certificate.gap) else None,
-        "certificate": str(certificate),
-        "fitted_rmse": float(fitted),
-        "held_out_score": float(scores.min()) if scores.size else None,
-        "test": done.test,
-        "report": str(out / "report.html") if done.report else None,
-        "seconds": done.seconds,
-    }
-
-
-def _predicted(model: MatrixCompletion) -> Any:
-    from ..estimators.completion import serving
-
-    seen = model.observations_
-    return serving.linked(model, serving.linear(model, seen.rows, seen.cols))

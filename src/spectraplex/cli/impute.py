@@ -18,7 +18,8 @@ from ..tables.given import given
 from ..tables.layout import ALMOST, MISSING, Asked, almost_number, is_number, laid_out, place_of
 from ..tables.records import Layout, numbered
 from ..tables.wide import padded
-from . import settings, store
+from . import settings
+from .aside import file_aside, refuse_file
 from .out import csv_text, put, put_json
 from .talk import StatusLine, number, say
 
@@ -109,7 +110,7 @@ def refuse_out(out: Path | None, file: Path) -> None:
         raise ValueError(f"{out}: a table from a text file is written as text; name a CSV file.")
     if not _is_parquet(out) and out.suffix.lower() not in ("", ".csv", ".tsv", ".txt", ".dat", ".data"):
         raise ValueError(f"{out}: the table can be written as CSV, or as Parquet where it came as that.")
-    store.refuse_file(out)
+    refuse_file(out)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -199,5 +200,5 @@ def _write_parquet(out: Path, sheet: Sheet, filled: Array) -> None:
         if holes and not np.isnan(filled[:, place]).all():
             fresh = nw.new_series(word, filled[:, place], backend=frame.implementation)
             frame = frame.with_columns(fresh)
-    with store.file_aside(out) as aside:
-        frame.write_parquet(aside)
+    with file_aside(out) as part:
+        frame.write_parquet(part)

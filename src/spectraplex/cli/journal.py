@@ -14,7 +14,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -219,3 +219,26 @@ def read(folder: Path) -> dict[str, Any]:
     if document.get("versions") != versions():
         say("The checkpoint was written with other versions; the end may differ in the last digits.")
     return document
+
+
+@contextmanager
+def under_way(kept: Journal, out: Path) -> Iterator[None]:
+    """The checkpoint while a run is under way: it stays where that has an end other than the one wished for."""
+    fresh = not kept.folder.exists() or abandoned(kept.folder)
+    with ExitStack() as claims:
+        if kept.every is not None or not fresh:
+            claims.enter_context(alone(kept.folder))
+        try:
+            if kept.every is not None:
+                begin(kept.folder, kept.document)
+            yield
+        except KeyboardInterrupt:
+            if kept.folder.exists():
+                say(f"`spectraplex resume {out}` goes on from the last checkpoint.")
+            raise
+        except (ValueError, TypeError, OSError):
+            if fresh and not kept.written and not any(kept.folder.glob("partial-*")):
+                shutil.rmtree(kept.folder, ignore_errors=True)  # there is nothing in it to go on with
+            elif kept.folder.exists():
+                say(f"What was solved is kept: `spectraplex resume {out}` goes on from the last checkpoint.")
+            raise

@@ -35,10 +35,10 @@ def put_json(document: Any, out: Path | None = None) -> None:
 def put(text: str, out: Path | None = None) -> None:
     """Data: to a file, written aside, or to standard output; never with letters changed."""
     if out is not None:
-        from . import store
+        from .aside import file_aside
 
-        with store.file_aside(out) as aside:
-            aside.write_text(text, encoding="utf-8", newline="")
+        with file_aside(out) as part:
+            part.write_text(text, encoding="utf-8", newline="")
         return
     try:
         text.encode(sys.stdout.encoding or "utf-8")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
-from .complete import summary
+from ..estimators import MatrixCompletion
+from .complete import Done
 from .out import put_json, put_words
 from .talk import number, say
 from .testing import words
 
 
-def summarised(done: Any, as_json: bool) -> None:
+def summarised(done: Done, as_json: bool) -> None:
     """The result of a fit."""
     out = done.out
     facts = summary(done, out)
@@ -36,3 +39,36 @@ def summarised(done: Any, as_json: bool) -> None:
     if done.status == "interrupted":
         say(f"Interrupted; `spectraplex resume {out}` goes on.")
         raise typer.Exit(130)
+
+
+def summary(done: Done, out: Path) -> dict[str, Any]:
+    """For machines."""
+    model = done.model
+    certificate = model.certificate_
+    fitted = np.sqrt(np.mean((_predicted(model) - model.observations_.values) ** 2))
+    scores = model.path_["score"]
+    return {
+        "model": str(out),
+        "status": done.status,
+        "rows": done.table.shape[0],
+        "columns": done.table.shape[1],
+        "observations": int(done.table.values.size),
+        "radius": model.radius_,
+        "rank": model.rank_,
+        "steps": model.n_iter_,
+        "value": certificate.value,
+        "gap": certificate.gap if np.isfinite(certificate.gap) else None,
+        "certificate": str(certificate),
+        "fitted_rmse": float(fitted),
+        "held_out_score": float(scores.min()) if scores.size else None,
+        "test": done.test,
+        "report": str(out / "report.html") if done.report else None,
+        "seconds": done.seconds,
+    }
+
+
+def _predicted(model: MatrixCompletion) -> Any:
+    from ..estimators.completion import serving
+
+    seen = model.observations_
+    return serving.linked(model, serving.linear(model, seen.rows, seen.cols))

@@ -20,6 +20,7 @@ from ..losses.curves import Curve, Quadratic, Smoothly
 from ..matrices.factors import Factors
 from ..matrices.lifted import Lifted, Shifted
 from ..matrices.operators import Padded
+from ..objectives import Objective
 from ..places.numpy import Array
 from ..places.protocol import Block, Place
 from .lift import LiftedObjective
@@ -58,7 +59,7 @@ class PenalizedObjective:
     penalty: ClassVar[bool] = True
 
     @property
-    def objective(self) -> Any:
+    def objective(self) -> Objective:
         return self.ball.objective
 
     @property

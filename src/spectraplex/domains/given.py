@@ -1,14 +1,25 @@
-"""Factors as somebody gave them: checked, with unit columns and weights that are not negative."""
+"""What somebody gave, checked: the size of a set; factors, made unit columns and weights that are not negative."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..checks import not_tiny, number
 from ..matrices.factors import Factors, Symmetric
 from ..places.here import HERE
 from ..places.numpy import Array
 from ..places.protocol import Block
 from .protocol import Domain
+
+#: The least radius or trace: weights down to the last bit of it are still normal numbers.
+LEAST = 1e-290
+
+
+def set_size(owner: str, name: str, value: Any) -> float:
+    """A radius or trace: a positive number, and not a tiny one."""
+    return not_tiny(owner, name, number(owner, name, value, positive=True), LEAST)
 
 
 def unit_factors(domain: Domain, factors: Factors) -> tuple[Block, Array, Block]:

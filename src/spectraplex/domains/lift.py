@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
+from ..losses.curves import Curve
 from ..matrices.factors import Factors
 from ..matrices.given import as_operator
 from ..matrices.lifted import Lifted
+from ..objectives import Objective
 from ..objectives.facts import ObjectiveFacts, facts_of
 from ..places.numpy import Array
 from ..places.protocol import Block, Place
@@ -18,7 +20,7 @@ from ..places.protocol import Block, Place
 class LiftedObjective:
     """What the methods see: f̂(X) = f(scale · X[left, right]) on the unit spectrahedron of dimension d."""
 
-    objective: Any
+    objective: Objective
     left: slice
     right: slice
     dimension: int
@@ -37,7 +39,7 @@ class LiftedObjective:
 
     @property
     def dtype(self) -> str:
-        return cast(str, self.objective.dtype)
+        return self.objective.dtype
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -57,13 +59,13 @@ class LiftedObjective:
         return self.objective.combine(a, z, b, w)
 
     def evaluate(self, z: Any) -> tuple[float, Any]:
-        return cast("tuple[float, Any]", self.objective.evaluate(z))
+        return self.objective.evaluate(z)
 
-    def along(self, z: Any, dz: Any) -> Any:
+    def along(self, z: Any, dz: Any) -> Curve:
         return self.objective.along(z, dz)
 
     def pair(self, slope: Any, z: Any) -> float:
-        return cast(float, self.objective.pair(slope, z))
+        return self.objective.pair(slope, z)
 
     def gradient(self, slope: Any, sign: float = 1.0) -> Lifted:
         inside = as_operator(self.objective.gradient(slope))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..objectives import Objective
 from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger
 from .charged import PenalizedObjective
@@ -43,7 +43,7 @@ class NuclearPenalty:
         """What the problem depends on."""
         return ("NuclearPenalty", self.shape, self.lam)
 
-    def lift(self, objective: Any) -> PenalizedObjective:
+    def lift(self, objective: Objective) -> PenalizedObjective:
         return PenalizedObjective(NuclearBall(self.shape, self.radius).lift(objective), self.lam, self.radius)
 
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
@@ -118,7 +118,7 @@ class TracePenalty:
     def _ball(self) -> TraceBall:
         return TraceBall(self.d, self.trace)
 
-    def lift(self, objective: Any) -> PenalizedObjective:
+    def lift(self, objective: Objective) -> PenalizedObjective:
         return PenalizedObjective(self._ball.lift(objective), self.lam, self.trace)
 
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:

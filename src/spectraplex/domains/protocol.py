@@ -10,6 +10,7 @@ from ..losses.curves import Curve
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors
 from ..matrices.lifted import Lifted, Shifted
+from ..objectives import Objective
 from ..places.numpy import Array
 from ..places.protocol import Block, Place
 
@@ -21,7 +22,7 @@ class Upstairs(Protocol):
     """
 
     @property
-    def objective(self) -> Any: ...
+    def objective(self) -> Objective: ...
     @property
     def dimension(self) -> int: ...
     @property
@@ -108,7 +109,7 @@ class Domain(Protocol):
     def known(self) -> Any:
         """What the problem depends on, for its fingerprint."""
 
-    def lift(self, objective: Any) -> Upstairs: ...
+    def lift(self, objective: Objective) -> Upstairs: ...
     def start(self, dtype: str, rng: np.random.Generator) -> Atoms:
         """Where a run begins by itself."""
         ...

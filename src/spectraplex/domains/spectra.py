@@ -21,4 +21,4 @@ def simplex(values: Array, size: float) -> Array:
 def capped(values: Array, size: float) -> Array:
     """The Euclidean projection of a real vector on {w ≥ 0, Σw ≤ size}."""
     cut = np.maximum(values, 0.0)
-    return cast(Array, cut if cut.sum() <= size else simplex(values, size))
+    return cut if cut.sum() <= size else simplex(values, size)

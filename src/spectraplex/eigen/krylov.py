@@ -7,15 +7,15 @@ the Krylov space is that of the unshifted operator with x in it, and Rayleigh-Ri
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..matrices.lifted import Hermitian
-from ..places.numpy import EPS, Array, dagger, orthonormal, size_one
+from ..places.numpy import EPS, Array, dagger, orthonormal
 from ..places.protocol import Block
+from .projected import Projected
 
 _NOISE = 0.3  # share of fresh randomness in a warm start: no eigenvector can hide from it
 _TINY = float(np.finfo(np.float64).tiny)
@@ -36,7 +36,10 @@ class Found:
 
 
 class Space:
-    """The growing orthonormal basis, per side, with its image under the unshifted operator."""
+    """The growing orthonormal basis, per side, with its image under the unshifted operator.
+
+    ``projected`` is the operator in its coordinates.
+    """
 
     def __init__(self, operator: Hermitian, dtype: Any, shift: tuple[Block, Array] | None) -> None:
         self.operator, self.place = operator, operator.place
@@ -51,27 +54,24 @@ class Space:
         self.norm = 0.0 if shift is None else float(np.max(np.abs(shift[1]), initial=0.0))
         self._store = [self.place.room(side, dtype) for side in self.sides]
         self._images = [self.place.room(self.sides[self.other(s)], dtype) for s in range(len(self.sides))]
-        self._k = [0] * len(self.sides)
-        width = 0 if shift is None else shift[1].size
-        self._shifts = [np.empty((0, width), dtype) for _ in self.sides]  # W[s]ᴴX, the shift in the basis
-        self._T = np.zeros((16, 16), dtype)  # W[0]ᴴ A W[last]: the whole projected matrix, or its off-diagonal block
+        self.projected = Projected(len(self.sides), dtype, None if shift is None else shift[1])
 
     def other(self, side: int) -> int:
         return (side + 1) % len(self.sides)
 
     @property
     def size(self) -> int:
-        return sum(self._k)
+        return sum(self.projected.counts)
 
     @property
     def full(self) -> bool:
-        return self._k == self.lengths
+        return self.projected.counts == self.lengths
 
     def basis(self, side: int) -> Block:
-        return self._store[side].first(self._k[side])
+        return self._store[side].first(self.projected.counts[side])
 
     def image(self, side: int) -> Block:
-        return self._images[side].first(self._k[side])
+        return self._images[side].first(self.projected.counts[side])
 
     # -------------------------------------------------------------------------------------------------------- grow
 
@@ -101,7 +101,7 @@ class Space:
 
     def expand(self, side: int, block: Block) -> Block | None:
         """Add what is new in ``block`` to the basis; returns the image of the new columns, None if none is new."""
-        place, k, other = self.place, self._k[side], self.other(side)
+        place, k, other = self.place, self.projected.counts[side], self.other(side)
         if place.width(block) > self.lengths[side]:
             block = place.columns(block, slice(0, self.lengths[side]))
         new = place.orthonormal(place.cast(block, self.dtype), self.basis(side))
@@ -115,34 +115,10 @@ class Space:
         self.norm = max(self.norm, float(np.max(place.norms(image))))
         self._store[side].write(k, new)
         self._images[side].write(k, image)
-        self._reserve(k + width)
-        self._k[side] = k + width
-        if self.shift is not None:
-            more = place.gram(new, place.rows(self.shift[0], self.sides[side]))
-            self._shifts[side] = np.concatenate([self._shifts[side], more], axis=0)
-        self._project(side, slice(k, k + width), place.gram(self.basis(other), image))
+        shift = None if self.shift is None else place.gram(new, place.rows(self.shift[0], self.sides[side]))
+        there = self.projected.add(side, width, shift)
+        self.projected.write(side, there, place.gram(self.basis(other), image))
         return image
-
-    def _project(self, side: int, new: slice, fresh: Array) -> None:
-        """Write what the new basis vectors of a side add to the projected matrix: W[other]ᴴ A (new vectors).
-
-        One side: T is Hermitian, so new columns are new rows, too. Two sides: T is only the block between them, with
-        the first side's vectors as rows and the second side's as columns.
-        """
-        count = fresh.shape[0]
-        if len(self.sides) == 1:
-            self._T[:count, new] = fresh
-            self._T[new, : new.start] = dagger(fresh[: new.start])
-        elif side == 1:
-            self._T[:count, new] = fresh
-        else:
-            self._T[new, :count] = dagger(fresh)
-
-    def _reserve(self, size: int) -> None:
-        if size > self._T.shape[0]:
-            T = np.zeros((2 * size, 2 * size), self.dtype)
-            T[: self._T.shape[0], : self._T.shape[1]] = self._T
-            self._T = T
 
     def chain(self, found: Found, settled: Array, length: int, rng: np.random.Generator) -> bool:
         """Extend the Krylov space from the residuals that are not settled; then from the next Ritz vector's.
@@ -171,7 +147,7 @@ class Space:
     def look(self, length: int, rng: np.random.Generator) -> bool:
         """Extend the space by a Krylov chain from a random direction; False when it is the whole space already."""
         for side, dimension in enumerate(self.lengths):
-            if self._k[side] < dimension:
+            if self.projected.counts[side] < dimension:
                 block: Block | None = self.place.random(self.sides[side], 1, self.dtype.name, rng)
                 before = self.size
                 for _ in range(length):
@@ -183,41 +159,14 @@ class Space:
 
     # ----------------------------------------------------------------------------------------------------- extract
 
-    def ritz(self, count: int) -> tuple[Array, Array]:
-        """The leading Ritz values (at least ``count`` where the basis is that large) and their coordinates.
-
-        Two sides without a shift are [[0, T], [Tᴴ, 0]]: a singular value decomposition a third as dear as that of both.
-        """
-        if len(self.sides) == 2 and self.shift is None and count <= min(self._k):
-            U, s, Vh = np.linalg.svd(self._T[: self._k[0], : self._k[1]], full_matrices=False)
-            return s, np.concatenate([U, dagger(Vh)]) * math.sqrt(0.5)
-        T = self.projected()
-        unit = size_one(float(np.max(np.abs(T), initial=0.0)))  # LAPACK does not converge far from size one
-        theta, Y = np.linalg.eigh(T * unit)
-        return theta[::-1] / unit, Y[:, ::-1]
-
-    def projected(self) -> Array:
-        """The projected matrix Wᴴ(A + shift)W over all sides."""
-        k = self._k[0]
-        if len(self.sides) == 1:
-            T = self._T[:k, :k]
-        else:
-            T = np.zeros((self.size, self.size), self.dtype)
-            T[:k, k:] = self._T[:k, : self._k[1]]
-            T[k:, :k] = dagger(T[:k, k:])
-        if self.shift is not None:
-            self._coordinates = c = np.concatenate(self._shifts, axis=0)
-            T = T + (c * self.shift[1]) @ dagger(c)
-        return T
-
     def extract(self, count: int) -> Found:
         """Rayleigh-Ritz on the whole basis."""
-        theta, Y = self.ritz(count + 1)
+        theta, Y = self.projected.ritz(count + 1)
         count = min(count, theta.size)
         ahead = min(count + 1, theta.size)
-        Y, cuts = Y[:, :ahead], np.cumsum([0, *self._k])
+        Y, cuts = Y[:, :ahead], self.projected.cuts
         parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1]]) for s in range(len(self.sides))]
-        weight = None if self.shift is None else self.shift[1][:, None] * (dagger(self._coordinates) @ Y)
+        weight = None if self.shift is None else self.shift[1][:, None] * (dagger(self.projected.shifts) @ Y)
         place, residual = self.place, []
         for side, rows in enumerate(self.sides):
             other = self.other(side)
@@ -249,7 +198,7 @@ class Space:
 
     def restart(self, keep: int) -> None:
         """Thick restart: keep the span of the leading Ritz vectors, per side, and their images at no product."""
-        Y, cuts = self.ritz(keep)[1][:, :keep], np.cumsum([0, *self._k])
+        Y, cuts = self.projected.ritz(keep)[1][:, :keep], self.projected.cuts
         turns = []
         for side in range(len(self.sides)):
             turn = orthonormal(np.ascontiguousarray(Y[cuts[side] : cuts[side + 1]]))
@@ -257,8 +206,4 @@ class Space:
         for side, turn in enumerate(turns):
             self._store[side].write(0, self.place.times(self.basis(side), turn))
             self._images[side].write(0, self.place.times(self.image(side), turn))
-        T = dagger(turns[0]) @ self._T[: self._k[0], : self._k[-1]] @ turns[-1]
-        self._T[: T.shape[0], : T.shape[1]] = T
-        if self.shift is not None:
-            self._shifts = [dagger(turn) @ held for turn, held in zip(turns, self._shifts, strict=True)]
-        self._k = [turn.shape[1] for turn in turns]
+        self.projected.turn(turns)

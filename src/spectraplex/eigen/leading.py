@@ -190,7 +190,8 @@ class _Search:
     def _wanted(self, found: Found) -> Array:
         """The accuracies that were asked for, none below rounding."""
         floor = 4 * EPS * self.space.norm * np.sqrt(self.space.dimension)
-        return np.maximum(self.asked.accuracies(found.values), floor)
+        wanted: Array = np.maximum(self.asked.accuracies(found.values), floor)
+        return wanted
 
     def _done(self, found: Found, wanted: Array) -> bool:
         """Whether all pairs are there, exact enough, and the leading ones.

@@ -7,7 +7,7 @@ about its work (4/3·d³ operations of LAPACK beside 2d² for a product), and wh
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -83,4 +83,4 @@ def _untied(values: Array, vectors: Array, count: int, blur: float, rng: np.rand
     first, space = int(np.argmax(tied)), vectors[:, tied]
     drawn = [random_unit(space.shape[0], space.dtype.name, rng) for _ in range(count - first)]
     chosen = orthonormal(space @ (dagger(space) @ np.stack(drawn, axis=1)))
-    return cast(Array, np.concatenate([vectors[:, :first], chosen], axis=1))
+    return np.concatenate([vectors[:, :first], chosen], axis=1)

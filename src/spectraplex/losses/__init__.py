@@ -15,7 +15,7 @@ from .softmax import Softmax
 from .squared import Squared
 
 #: Name → loss with its usual settings, for ``Fit(…, loss="name")``.
-LOSSES: dict[str, Any] = {
+LOSSES: dict[str, Loss] = {
     "squared": Squared(),
     "huber": Huber(),
     "logistic": Logistic(),
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-def named(owner: str, loss: Any) -> Any:
+def named(owner: str, loss: Any) -> Loss:
     """A loss by its name, or one that was given as it is."""
     if isinstance(loss, str):
         if loss not in LOSSES:
@@ -54,4 +54,5 @@ def named(owner: str, loss: Any) -> Any:
             f"{owner}: loss must be a name such as 'huber' or an object such as sx.losses.Huber(2.0) with a method "
             f"evaluate(z, targets, weights); got {loss!r}."
         )
-    return loss
+    given: Loss = loss
+    return given

@@ -44,7 +44,7 @@ class Huber:
         return smoothly(self, z, dz, b, weights)
 
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
-        inside = (np.abs(z - b) <= self.delta).astype(float)
+        inside: Array = (np.abs(z - b) <= self.delta).astype(float)
         return inside if weights is None else weights * inside
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:

@@ -37,7 +37,7 @@ class Logistic:
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
         from scipy.special import expit
 
-        bend = expit(z) * expit(-z)
+        bend: Array = expit(z) * expit(-z)
         return bend if weights is None else weights * bend
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:

@@ -41,7 +41,7 @@ class Multinomial:
         return smoothly(self, z, dz, b, weights, edge(z[b > 0.0], dz[b > 0.0]))
 
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
-        bend = b / np.where(b > 0.0, z, 1.0) ** 2
+        bend: Array = b / np.where(b > 0.0, z, 1.0) ** 2
         return bend if weights is None else weights * bend
 
     def image(self, slope: Array, b: Array, weights: Array | None) -> Array:

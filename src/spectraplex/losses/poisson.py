@@ -44,7 +44,7 @@ class Poisson:
         return smoothly(self, z, dz, b, weights, edge(z[b > 0.0], dz[b > 0.0]))
 
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
-        bend = b / np.where(b > 0.0, z, 1.0) ** 2
+        bend: Array = b / np.where(b > 0.0, z, 1.0) ** 2
         return bend if weights is None else weights * bend
 
     def image(self, slope: Array, b: Array, weights: Array | None) -> Array:
@@ -101,7 +101,8 @@ class PoissonLog:
         return bend if weights is None else weights * bend
 
     def image(self, slope: Array, b: Array, weights: Array | None) -> Array:
-        return np.log(np.maximum(unweighed(slope, weights) + b, 1e-300))
+        z: Array = np.log(np.maximum(unweighed(slope, weights) + b, 1e-300))
+        return z
 
     def terms(self, slope: Array, b: Array, weights: Array | None) -> float:
         z = self.image(slope, b, weights)

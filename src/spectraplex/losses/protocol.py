@@ -26,10 +26,6 @@ class Loss(Protocol):
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve: ...
     def second(self, z: Array, b: Array, weights: Array | None) -> Array: ...
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate: ...
-    @property
-    def curvature(self) -> float: ...
-    @property
-    def steepest(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ class Prepared:
     ``labels`` says in words how targets that stand for something else were understood.
     """
 
-    loss: Any
+    loss: Loss
     targets: Array
     weights: Array | None
     labels: str | None = None
@@ -116,7 +112,7 @@ class Shape:
         return given if self.order is None else given[self.order]
 
 
-def prepare(loss: Any, targets: Any, weights: Any, shape: Shape) -> Prepared:
+def prepare(loss: Loss, targets: Any, weights: Any, shape: Shape) -> Prepared:
     """Check targets and weights against a loss: its own ``prepare`` if it has one, else as plain numbers."""
     if hasattr(loss, "prepare"):
         found: Prepared = loss.prepare(targets, weights, shape)
@@ -124,7 +120,7 @@ def prepare(loss: Any, targets: Any, weights: Any, shape: Shape) -> Prepared:
     return plain(loss, targets, weights, shape)
 
 
-def plain(loss: Any, targets: Any, weights: Any, shape: Shape) -> Prepared:
+def plain(loss: Loss, targets: Any, weights: Any, shape: Shape) -> Prepared:
     """One target a measurement, of any size and sign; one number stands for all."""
     facts, owner = LossFacts.of(loss), shape.owner
     b = flat(targets, shape)

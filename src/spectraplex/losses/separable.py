@@ -10,7 +10,7 @@ import numpy as np
 from ..places.numpy import Array, blend, inner
 from ..rounding import norm
 from .curves import Smoothly
-from .protocol import LossFacts, Prepared, Shape, plain
+from .protocol import Loss, LossFacts, Prepared, Shape, plain
 
 
 def weighed(values: Array, slopes: Array, weights: Array | None) -> tuple[float, Array]:
@@ -28,7 +28,7 @@ def unweighed(slope: Array, weights: Array | None) -> Array:
     return slope if weights is None else slope / weights
 
 
-def smoothly(loss: Any, z: Array, dz: Array, b: Array, weights: Array | None, edge: float = math.inf) -> Smoothly:
+def smoothly(loss: Loss, z: Array, dz: Array, b: Array, weights: Array | None, edge: float = math.inf) -> Smoothly:
     """The curve of a loss along z + s·dz; it is infinite from ``edge`` on."""
 
     def at(size: float) -> tuple[float, float]:
@@ -38,7 +38,7 @@ def smoothly(loss: Any, z: Array, dz: Array, b: Array, weights: Array | None, ed
     return Smoothly(at, edge)
 
 
-def steepest(loss: Any, count: int, weights: Array | None) -> float:
+def steepest(loss: Loss, count: int, weights: Array | None) -> float:
     """‖slope‖ at most, wherever it is; infinite for a squared loss."""
     most = LossFacts.of(loss).steepest
     if not math.isfinite(most):
@@ -62,7 +62,7 @@ def edge(z: Array, dz: Array) -> float:
     return float(np.min(z[falling] / -dz[falling], initial=math.inf))
 
 
-def signs(loss: Any, targets: Any, weights: Any, shape: Shape, name: str = "targets") -> Prepared:
+def signs(loss: Loss, targets: Any, weights: Any, shape: Shape, name: str = "targets") -> Prepared:
     """Labels, 0/1 or −1/+1, as −1/+1; in words which of the two was understood."""
     found = plain(loss, targets, weights, shape)
     labels, words = as_signs(shape.owner, LossFacts.of(loss).name, name, found.targets)
@@ -82,7 +82,7 @@ def as_signs(owner: str, loss: str, name: str, values: Array) -> tuple[Array, st
     raise ValueError(f"{owner}: {loss} labels must be all 0/1 or all −1/+1, but {name}[{place}] is {values[place]:g}.")
 
 
-def counts(loss: Any, targets: Any, weights: Any, shape: Shape) -> Prepared:
+def counts(loss: Loss, targets: Any, weights: Any, shape: Shape) -> Prepared:
     """Targets that are at least zero, and not all zero."""
     found = plain(loss, targets, weights, shape)
     name = LossFacts.of(loss).name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Symmetric:
     def dense(self) -> Array:
         """The d × d matrix."""
         vectors = self.place.to_host(self.vectors)
-        return cast(Array, (vectors * self.weights) @ dagger(vectors))
+        return (vectors * self.weights) @ dagger(vectors)
 
     def entries(self, rows: Any, cols: Any) -> Array:
         """X[rows, cols], pair by pair."""
@@ -99,7 +99,7 @@ class Rectangular:
 
     def dense(self) -> Array:
         """The m × n matrix."""
-        return cast(Array, (self.place.to_host(self.U) * self.s) @ dagger(self.place.to_host(self.V)))
+        return (self.place.to_host(self.U) * self.s) @ dagger(self.place.to_host(self.V))
 
     def entries(self, rows: Any, cols: Any) -> Array:
         """Z[rows, cols], pair by pair."""

@@ -75,7 +75,7 @@ class Given:
 
     @property
     def dtype(self) -> str:
-        return np.dtype(self.inside.dtype).name
+        return str(np.dtype(self.inside.dtype).name)
 
     @property
     def at_hand(self) -> bool:

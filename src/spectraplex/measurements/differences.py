@@ -109,7 +109,7 @@ class Differences:
     @cached_property
     def _often(self) -> int:
         degrees = np.bincount(np.concatenate([self._first, self._second]))
-        return int(np.bincount(self._far).max() + degrees.max()) + self.data.shape[0]
+        return int(np.bincount(self._far).max() + degrees.max() + self.data.shape[0])
 
     @cached_property
     def _sizes(self) -> Array:

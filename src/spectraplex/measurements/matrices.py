@@ -54,7 +54,8 @@ class Stack:
 
     def __init__(self, A: Array, owner: str = "Sensing") -> None:
         self.A, self._owner = A, owner
-        self.size, self.shape, self.dtype = A.shape[0], (A.shape[1], A.shape[2]), A.dtype.name
+        self.size: int = A.shape[0]
+        self.shape, self.dtype = (A.shape[1], A.shape[2]), A.dtype.name
         self.held = A.size
         self._flat = A.reshape(self.size, -1)
         self.summed = self._flat.shape[1]
@@ -68,7 +69,7 @@ class Stack:
         return cast(Array, (self._flat @ X.conj().reshape(-1)).real)  # no conjugated copy of the stack
 
     def of_operator(self, G: Operator) -> Array:
-        return cast(Array, (self._flat.conj() @ G.dense().reshape(-1)).real)
+        return (self._flat.conj() @ G.dense().reshape(-1)).real
 
     def adjoint(self, y: Array) -> Dense:
         def blur() -> float:
@@ -77,7 +78,7 @@ class Stack:
         return Dense((y @ self._flat).reshape(self.shape), self._hermitian, blur)
 
     def gram(self) -> Array:
-        return cast(Array, (self._flat.conj() @ self._flat.T).real)
+        return (self._flat.conj() @ self._flat.T).real
 
     def parts(self) -> tuple[Array, ...]:
         return (self.A,)

@@ -92,7 +92,7 @@ def is_positive(measurements: Any) -> bool:
     return bool(getattr(measurements, "positive", False))
 
 
-def parts_of(measurements: Any) -> tuple[Any, ...]:
+def parts_of(measurements: Measurements) -> tuple[Any, ...]:
     """Everything a measurement depends on; one that does not say is known by its public attributes."""
     m, n = measurements.shape
     name = f"{type(measurements).__qualname__} {m}×{n} {measurements.dtype}"
@@ -101,7 +101,7 @@ def parts_of(measurements: Any) -> tuple[Any, ...]:
     return (name, identity(measurements))
 
 
-def of_dense(measurements: Any, X: Array) -> Array:
+def of_dense(measurements: Measurements, X: Array) -> Array:
     """𝒜 of an ordinary matrix, which is X·diag(1)·Iᴴ."""
     n = X.shape[1]
     return np.asarray(measurements.measure(X, np.ones(n), np.eye(n, dtype=X.dtype)))
@@ -110,7 +110,7 @@ def of_dense(measurements: Any, X: Array) -> Array:
 class Gram:
     """y ↦ 𝒜(𝒜*(y)), with √w on both sides where there are weights: its eigenvalues are those of 𝒜*diag(w)𝒜."""
 
-    def __init__(self, measurements: Any, weights: Array | None = None) -> None:
+    def __init__(self, measurements: Measurements, weights: Array | None = None) -> None:
         self.measurements, self.shape = measurements, (measurements.size,) * 2
         self.root = None if weights is None else np.sqrt(weights)
         self.dtype = "float64" if Facts.of(measurements).real else str(measurements.dtype)
@@ -130,7 +130,7 @@ class Gram:
 class Spectrum:
     """The eigenvalues of 𝒜*diag(w)𝒜, from the Gram matrix of up to ``EXACT`` measurements; beyond, a bound."""
 
-    measurements: Any
+    measurements: Measurements
     weights: Array | None = None
 
     @cached_property

@@ -75,11 +75,13 @@ class RankOnes:
         if V is U and self.others is None:
             return cast(Array, (np.abs(left) ** 2).astype(np.float64, copy=False) @ s)
         right = adjoint_times(self._right, V)
-        return np.einsum("ik,ik->i", left * s, right.conj()).real
+        image: Array = np.einsum("ik,ik->i", left * s, right.conj()).real
+        return image
 
     def of_operator(self, G: Operator) -> Array:
         right = self.vectors if self.others is None else self.others
-        return np.einsum("ik,ik->i", self.vectors.conj() @ G.dense(), right).real
+        image: Array = np.einsum("ik,ik->i", self.vectors.conj() @ G.dense(), right).real
+        return image
 
     def adjoint(self, y: Array) -> LowRank:
         return LowRank(self._left, y, self._right, self.others is None, self._light if self.single else None)
@@ -87,8 +89,10 @@ class RankOnes:
     def gram(self) -> Array:
         inside = self.vectors.conj() @ self.vectors.T
         if self.others is None:
-            return np.abs(inside) ** 2
-        return (inside * (self.others.conj() @ self.others.T).conj()).real
+            squares: Array = np.abs(inside) ** 2
+            return squares
+        pairs: Array = inside * (self.others.conj() @ self.others.T).conj()
+        return pairs.real
 
     def parts(self) -> tuple[Array, ...]:
         return (self.vectors,) if self.others is None else (self.vectors, self.others)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..fingerprint import identity
-from ..problem import Problem
+from ..problem import Method, Problem
 from .away import AwayStep
 from .conditional_gradient import ConditionalGradient
 from .hybrid import Hybrid
@@ -18,7 +18,7 @@ from .rank_one import RankOneRegularized
 from .rank_one_full import FullRankOneRegularized
 
 #: name → method, with its defaults.
-METHODS: dict[str, Any] = {
+METHODS: dict[str, Method] = {
     "hybrid": Hybrid(),
     "cg": ConditionalGradient(),
     "away": AwayStep(),
@@ -52,7 +52,7 @@ def facts_of(method: Any) -> MethodFacts:
     return MethodFacts(identity(method), require, zigzags, bool(getattr(method, "dense", False)))
 
 
-def resolve(method: Any) -> Any:
+def resolve(method: Any) -> Method:
     """A method from its name, or itself."""
     if isinstance(method, str):
         if method not in METHODS:
@@ -64,7 +64,8 @@ def resolve(method: Any) -> Any:
         raise TypeError(
             f"method must be a name ({', '.join(METHODS)}) or have init and step, got {type(method).__name__}."
         )
-    return method
+    given: Method = method
+    return given
 
 
 __all__ = [

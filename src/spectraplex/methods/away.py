@@ -8,7 +8,7 @@ away:     X + η (X − xxᴴ),  η ≤ a/(1 − a)       otherwise; a full step
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,13 +23,13 @@ class AwayStep:
 
     Memory: ClassVar[type] = CGMemory
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, CGMemory, Step]:
         point, guess, step = begin(problem, point, rng)
         return point, CGMemory(1, guess), step
 
     def step(
         self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, CGMemory, Step]:
         descent, atoms, here = problem.descent(point), point.atoms, base(problem, point)
         found = find(descent, here, rng, memory.guess)
         v, (i, score) = found.vector, worst(descent, atoms)

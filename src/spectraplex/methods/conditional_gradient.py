@@ -6,7 +6,7 @@ v ← EV(−∇f(X));   X ← X + η (vvᴴ − X),   η = 2/(t + 2), or by exac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,13 +41,13 @@ class ConditionalGradient:
         object.__setattr__(self, "step_rule", step)
         object.__setattr__(self, "oracle", oracle_or_say("ConditionalGradient", oracle))
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, CGMemory, Step]:
         point, guess, step = begin(problem, point, rng)
         return point, CGMemory(1, guess), step
 
     def step(
         self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, CGMemory, Step]:
         descent = problem.descent(point)
         found = (self.oracle or find)(descent, base(problem, point), rng, memory.guess)
         v = found.vector

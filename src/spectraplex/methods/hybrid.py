@@ -8,7 +8,7 @@
 
 The escape is a Frank-Wolfe step with line search towards a point that gives the leading eigenvector
 at least half of its weight, so it promises at least half of what Frank-Wolfe's own step does, and everything else only
-lowers f: the O(1/t) rate of Frank-Wolfe with an approximate oracle holds whatever the local solver does (``_escape``).
+lowers f: the O(1/t) rate of Frank-Wolfe with an approximate oracle holds whatever the local solver does (escape.py).
 When a projection costs less than the descents it replaces, the method goes over to accelerated projected gradient with
 partial decompositions by itself: at once where the loss is well conditioned, else when X needs a large rank
 (``_projects``); those steps have the guarantee of accelerated gradient, and are monotone like all others.
@@ -19,20 +19,19 @@ CG would use, are the way out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..checks import share, whole
 from ..domains.protocol import Projecting
-from ..eigen.leading import leading
 from ..losses.curves import NotFinite
-from ..matrices.atoms import Atoms
 from ..places.numpy import EPS, Array
 from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
 from .descent import Descent, descend
+from .escape import Way, escape
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
@@ -99,7 +98,7 @@ class Hybrid:
                 f"{type(problem.domain).__name__} is not; use 'cg', 'pairwise' or 'ror-adaptive'."
             )
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, HybridMemory, Step]:
         condition = problem.facts.condition
         mode = "project" if condition is not None and condition <= _WELL else "factor"
         if mode == "factor":
@@ -115,7 +114,7 @@ class Hybrid:
 
     def step(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, HybridMemory, Step]:
         lost = 0.0
         if memory.mode == "project":
             try:
@@ -126,7 +125,9 @@ class Hybrid:
                 pass
             memory = replace(memory, mode="settled")
         before, start = point, point.value
-        point, memory, step = self._escape(problem, shed(problem, point, memory.gain), memory, rng)
+        way = Way(memory.block, memory.guess, memory.curvature)
+        point, way, step = escape(problem, shed(problem, point, memory.gain), way, self.share, rng)
+        memory = replace(memory, block=way.block, guess=way.guess, curvature=way.curvature)
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
         most, fading = _GROWING if more else _POLISHING  # little polishing while the right columns are still missing
         most, Y = max(most, memory.patience), point.atoms.factor()
@@ -158,7 +159,7 @@ class Hybrid:
 
     def _project(
         self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, HybridMemory, Step]:
         """One accelerated projection; when ``_TRIAL`` of them gained less than the last descent, one is due again."""
         if memory.tried == 0:
             point, held, _ = _PROJECTED.init(problem, point, rng)
@@ -173,48 +174,6 @@ class Hybrid:
             mode = "factor" if step.size == 0.0 or gain < memory.gain else "project"
             memory = replace(memory, mode=mode, projected=gain, since=new.value)
         return new, memory, step
-
-    def _escape(
-        self, problem: Problem, point: Point, memory: HybridMemory, rng: np.random.Generator
-    ) -> tuple[Point, HybridMemory, Step]:
-        """A Frank-Wolfe step towards a block: the guarantee of the whole method."""
-        descent, here, place = problem.descent(point), base(problem, point), problem.place
-        found = leading(
-            descent,
-            min(2, problem.domain.dimension),
-            accuracy=lambda top: self.share * max(top - here, 0.0),
-            start=place.join(memory.guess, point.atoms.vectors),
-            rng=rng,
-            max_products=100.0 + len(point.atoms),
-            also=memory.block - 2,
-        )
-        promise = np.maximum(found.values - here, 0.0)
-        gap = float(promise[0])
-        useful = promise > 0.05 * gap
-        rank = len(point.atoms)
-        block = (
-            int(min(max(4, 1.5 * rank, 2 * useful.sum()), 128))
-            if useful.mean() > 0.7
-            else int(max(4, 1.5 * useful.sum()))
-        )
-        memory = replace(memory, block=block, guess=place.columns(found.vectors, slice(0, 4)))
-        stay = Step("hybrid", 0.0, descent.products, gap)
-        if gap <= 0.0:
-            return point, memory, stay
-        V, weights = place.columns(found.vectors, useful), promise[useful]
-        # half of the step goes to the leading eigenvector, so that it promises at least half of Frank-Wolfe's decrease
-        weights = 0.5 * weights / weights.sum()
-        weights[0] += 0.5
-        dz = problem.lifted.combine(1.0, problem.lifted.measure(V, weights, V), -1.0, point.image)
-        curve = problem.curve(point, dz)
-        size = curve.minimize(1.0)
-        if size == 0.0:
-            return point, memory, stay
-        old = point.atoms
-        shared = np.concatenate([(1.0 - size) * old.weights, size * weights])
-        atoms = Atoms.of(place.join(old.vectors, V), shared, place)
-        memory = replace(memory, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
-        return problem.ahead(point, atoms, dz, size), memory, Step("hybrid", size, descent.products, gap)
 
 
 def _compressed(problem: Problem, found: Descent, start: float, worth: float, point: Point) -> Point:
@@ -240,16 +199,3 @@ def _projects(problem: Problem) -> bool:
     if not facts.dense or not isinstance(problem.domain, Projecting):
         return False
     return facts.given_smoothness is not None or facts.condition is not None
-
-
-def _mean_curvature(problem: Problem, old: Atoms, V: Block, weights: Array, bend: float) -> float:
-    """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
-    lifted, place = problem.lifted.corner, problem.place
-    vectors = place.join(old.vectors, V)
-    signed = np.concatenate([-old.weights, weights])
-    left, right = place.rows(vectors, lifted.left), place.rows(vectors, lifted.right)
-    gram = place.gram(left, left) * place.gram(right, right).conj()
-    square, sizes = float((signed @ gram @ signed).real), float(np.abs(signed) @ np.abs(gram) @ np.abs(signed))
-    if not square > 1e-14 * sizes:  # the escape cancelled to nothing
-        return 0.0
-    return float(bend) / lifted.scale / lifted.scale / square

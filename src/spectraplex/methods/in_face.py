@@ -22,8 +22,9 @@ directions have their guarantee for the same reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from ..checks import whole
 from ..domains.protocol import Domain, Projecting
 from ..domains.sets import NuclearBall, Spectrahedron, TraceBall
 from ..matrices.factors import Rectangular, Symmetric
+from ..matrices.operators import Operator
 from ..places.numpy import EPS, Array, dagger, inner, norms, size_one
 from ..places.protocol import Block, Place
 from ..problem import Point, Problem, Step
@@ -71,13 +73,13 @@ class InFace:
                 "InFace needs a spectrahedron or a ball; for a penalised problem use 'hybrid' or 'pairwise'."
             )
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, InFaceMemory, Step]:
         point, guess, step = begin(problem, point, rng)
         return point, InFaceMemory(guess, 0.0), step
 
     def step(
         self, problem: Problem, point: Point, memory: InFaceMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, InFaceMemory, Step]:
         descent, here = problem.descent(point), base(problem, point)
         found = find(descent, here, rng, memory.guess, lambda value: _SHARE * max(value - here, 0.0))
         v = found.vector
@@ -149,7 +151,7 @@ def _span(place: Place, block: Block) -> tuple[Block, Array]:
     return P, np.concatenate([np.eye(place.width(P), k), place.gram(P, new)], axis=1)
 
 
-def _times(place: Place, gradient: Any, domain: Domain, flipped: bool) -> tuple[Any, float]:
+def _times(place: Place, gradient: Operator, domain: Domain, flipped: bool) -> tuple[Callable[[Block], Block], float]:
     """How ∇f (∇fᴴ when flipped) multiplies a block, and the products a column costs."""
     if not domain.hermitian:
         return (gradient.rmatmat if flipped else gradient.matmat), 0.5

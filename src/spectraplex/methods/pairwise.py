@@ -8,7 +8,7 @@ It is rank-one-regularised conditional gradient with a regulariser of zero.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,13 +23,13 @@ class Pairwise:
 
     Memory: ClassVar[type] = CGMemory
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, CGMemory, Step]:
         point, guess, step = begin(problem, point, rng)
         return point, CGMemory(1, guess), step
 
     def step(
         self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, CGMemory, Step]:
         descent, atoms = problem.descent(point), point.atoms
         found = find(descent, base(problem, point), rng, memory.guess)
         v = found.vector

@@ -50,7 +50,8 @@ def project_leading(
         weighty = weights > 0
         full = accuracy * np.abs(values).max()
         threshold = float(values[weighty][-1] - weights[weighty][-1]) if weighty.any() else domain.lam * step
-        return np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
+        each: Array = np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
+        return each
 
     count = max(_FIRST, place.width(start) + 3)
     if count <= most:  # a rough look first: does it pay at all?
@@ -80,7 +81,8 @@ def _rank_ahead(values: Array, weights: Array) -> float:
     total, threshold = float(weights.sum()), float(values[-1] - weights[-1])
     fall = max(float(values[0] - values[-1]) / max(values.size - 1, 1), np.finfo(float).tiny)
     # n values falling by ``fall`` each lie n(n − 1)/2·fall above the last of them in all; that is what can be given out
-    return max(values.size, min(np.sqrt(2 * total / fall), values.size + (values[-1] - threshold) / fall * values.size))
+    most = values.size + (values[-1] - threshold) / fall * values.size
+    return float(max(values.size, min(np.sqrt(2 * total / fall), most)))
 
 
 def _factors(place: Place, domain: Domain, vectors: Block, weights: Array) -> Factors:

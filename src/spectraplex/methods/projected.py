@@ -15,20 +15,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
 from ..domains.protocol import Projecting
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
-from ..matrices.operators import LowRank, Operator, Sum
+from ..matrices.operators import Operator, Sum
 from ..places.numpy import EPS, Array, dagger, inner
 from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .partial import project_leading
-
-Triple = tuple[Block, Array, Block]  # (U, s, V) of U diag(s) Vᴴ
+from .step_constant import Triple, curvature, larger, low_rank
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
 _TINY = 250_000  # the same for an objective that is sparse
@@ -74,14 +73,14 @@ class ProjectedGradient:
                 f"{type(problem.domain).__name__} has not; use 'cg', 'pairwise' or 'ror-adaptive'."
             )
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, PGMemory, Step]:
         known = _smoothness(problem)
         memory = PGMemory(1.0, 1.0 if known is None else known, *problem.domain.lower(point.atoms).triple())
         return point, memory, Step("start", 0.0, 0.0, np.nan)
 
     def step(
         self, problem: Problem, point: Point, memory: PGMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, PGMemory, Step]:
         here = problem.domain.lower(point.atoms).triple()
         try:
             found = self._descend(problem, point, here, memory, self.accelerated, rng)
@@ -112,16 +111,16 @@ class ProjectedGradient:
         known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
         carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
         behind = objective.measure(*before) if carried or not known else None
-        met = None if known else _curvature(problem, point, here, before, behind, memory.beta)
+        met = None if known else curvature(problem, point, here, before, behind, memory.beta)
         beta = memory.beta if met is None or met > _SHRINK * memory.beta else _SHRINK * memory.beta
         best: Descended | None = None
         while True:
             momentum = _momentum(memory, beta) if fast else 1.0
             push = (memory.momentum - 1.0) / momentum if carried else 0.0
             image, value, slope = lifted.seen(point.image), point.value - lifted.charge(point.image), point.slope
-            base: list[tuple[float, Operator]] = [(1.0 + push, _low_rank(problem, here))]
+            base: list[tuple[float, Operator]] = [(1.0 + push, low_rank(problem, here))]
             if carried:
-                base.append((-push, _low_rank(problem, before)))
+                base.append((-push, low_rank(problem, before)))
                 image = objective.combine(1.0 + push, image, -push, behind)
                 value, slope = objective.evaluate(image)
                 if not np.isfinite(value):
@@ -139,7 +138,7 @@ class ProjectedGradient:
                     raise
                 if best is not None:
                     return replace(best, products=products)
-                beta = _larger(beta, memory.beta)  # too long a step, for all that is known
+                beta = larger(beta, memory.beta)  # too long a step, for all that is known
                 continue
             if known:
                 return Descended(new, beta, momentum, push, products)
@@ -149,7 +148,7 @@ class ProjectedGradient:
             if not (excess <= beta * bend + blur or beta > _HUGE):
                 if best is not None:
                     return replace(best, products=products)
-                beta = _larger(beta, memory.beta)
+                beta = larger(beta, memory.beta)
                 continue
             if best is not None and new.value > best.point.value:
                 return replace(best, products=products)
@@ -207,31 +206,6 @@ def _momentum(memory: PGMemory, beta: float) -> float:
     """s with s(s − 1)/β = s_old²/β_old, which keeps the rate f − f* = O(β/t²) when β changes both ways."""
     ratio = beta / memory.beta if memory.momentum > 1.0 else 1.0
     return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * ratio * memory.momentum**2))
-
-
-def _larger(beta: float, before: float) -> float:
-    """The next β to try after one that was too small: first of all the one of the step before."""
-    return before if beta < before else 2.0 * beta
-
-
-def _curvature(problem: Problem, point: Point, here: Triple, before: Triple, behind: Any, beta: float) -> float | None:
-    """The curvature that the last step met: ⟨∇f(X) − ∇f(X_old), X − X_old⟩/‖X − X_old‖²; None where there was none."""
-    objective = problem.objective
-    D = _low_rank(problem, here).dense() - _low_rank(problem, before).dense()
-    square = inner(D, D)
-    # differences of slopes that are all rounding say nothing
-    images = problem.facts.images
-    blur = 1e-12 * images.norm(point.slope) / beta if images.plain(point.slope) else 0.0
-    if square <= blur * blur:
-        return None
-    step = objective.combine(1.0, problem.lifted.seen(point.image), -1.0, behind)
-    slope = objective.evaluate(behind)[1]
-    return float(objective.pair(point.slope, step) - objective.pair(slope, step)) / square
-
-
-def _low_rank(problem: Problem, factors: Triple) -> LowRank:
-    U, s, V = factors
-    return LowRank(U, s, V, hermitian=problem.domain.hermitian, place=problem.place)
 
 
 class TooLarge(Exception):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class RankOneRegularized:
         """Refuse a problem without the constant that is needed, before any work."""
         self._beta(problem)
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, RORMemory, Step]:
         beta = self._beta(problem)
         point, guess, step = begin(problem, point, rng, accuracy=beta or None)  # ξ₀ = β
         # From a given point the printed schedule starts where it allows the smallest weight: aᵢ ≥ η_t/2.
@@ -90,7 +90,7 @@ class RankOneRegularized:
 
     def step(
         self, problem: Problem, point: Point, memory: RORMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, RORMemory, Step]:
         if self.beta == "adaptive":
             return adaptive_step(self, problem, point, memory, rng)
         beta = self._beta(problem)

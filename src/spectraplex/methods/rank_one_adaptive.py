@@ -64,7 +64,7 @@ def _met(curve: Curve, size: float, overlap: Array, before: float) -> float:
 
     A step of no size says that the regulariser held v at x: it is halved until it lets go.
     """
-    length = 2.0 * (1.0 - abs(overlap[0, 0]) ** 2)
+    length = float(2.0 * (1.0 - abs(overlap[0, 0]) ** 2))
     if size == 0.0 or length < 1e-12:
         return 0.5 * before
     met = curve.curvature(size) / length

@@ -9,7 +9,7 @@ lemma holds for any decomposition.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,14 +41,14 @@ class FullRankOneRegularized:
         """Refuse a problem without the constant that is needed, before any work."""
         smoothness_or_say(problem, type(self).__name__, self.beta)
 
-    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, Any, Step]:
+    def init(self, problem: Problem, point: Point, rng: np.random.Generator) -> tuple[Point, CGMemory, Step]:
         beta = smoothness_or_say(problem, type(self).__name__, self.beta)
         point, guess, step = begin(problem, point, rng, accuracy=beta or None)
         return point, CGMemory(1, guess), step
 
     def step(
         self, problem: Problem, point: Point, memory: CGMemory, rng: np.random.Generator
-    ) -> tuple[Point, Any, Step]:
+    ) -> tuple[Point, CGMemory, Step]:
         beta, eta = (
             smoothness_or_say(problem, type(self).__name__, self.beta),
             min(1.0, theorem_step(memory.t)),

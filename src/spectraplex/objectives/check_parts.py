@@ -10,6 +10,7 @@ import numpy as np
 from ..losses import named
 from ..losses.protocol import LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly
+from ..matrices.operators import Operator
 from ..measurements.protocol import Facts, is_positive, of_dense
 from ..places.numpy import Array, dagger, inner
 from .tester import Report, Tester
@@ -77,7 +78,7 @@ class MeasurementTester(Tester):
             text = f"it says that its matrices are positive semidefinite, but ⟨A, X⟩ = {least:.3g} was met for X ⪰ 0."
             self.expect("positive", least >= -1e-9 * float(np.linalg.norm(seen)), text)
 
-    def products(self, G: Any) -> None:
+    def products(self, G: Operator) -> None:
         (m, n), kind = self.A.shape, self.A.dtype
         P, Q = self.normal((m, 2), kind), self.normal((n, 2), kind)
         GQ, GP = G.matmat(Q), G.rmatmat(P)

@@ -97,8 +97,8 @@ class Completion(Fit):
 
         Returns
         -------
-        An objective like any other. ``columns`` are the labels of its columns; ``row_labels()`` fetches those of its rows.
-        ``place.rounds`` and ``place.bytes`` count what travelled.
+        An objective like any other. ``columns`` are the labels of its columns; ``row_labels()`` fetches those of its
+        rows. ``place.rounds`` and ``place.bytes`` count what travelled.
         """
         try:
             from .frames import sharded_completion

@@ -58,52 +58,53 @@ class ObjectiveFacts:
     @cached_property
     def smoothness(self) -> float | None:
         """β: the gradient is Lipschitz with this constant, in the Frobenius norm."""
-        return _told(self.objective, "smoothness")
+        return _number(self.objective, "smoothness")
 
     @cached_property
     def strong_convexity(self) -> float | None:
         """The least curvature in the Frobenius norm."""
-        return _told(self.objective, "strong_convexity")
+        return _number(self.objective, "strong_convexity")
 
     @cached_property
     def hermitian_smoothness(self) -> float | None:
         """β among Hermitian matrices, where it is a better one."""
-        return _told(self.objective, "hermitian_smoothness")
+        return _number(self.objective, "hermitian_smoothness")
 
     @cached_property
     def hermitian_strong_convexity(self) -> float | None:
         """The least curvature among Hermitian matrices."""
-        return _told(self.objective, "hermitian_strong_convexity")
+        return _number(self.objective, "hermitian_strong_convexity")
 
     @cached_property
     def condition(self) -> float | None:
         """Smoothness over strong convexity, where that takes little work."""
-        return _told(self.objective, "condition")
+        return _number(self.objective, "condition")
 
     @cached_property
     def coverage(self) -> tuple[Array, Array] | None:
         """The largest curvature of the loss, summed over every row, and over every column."""
-        return _told(self.objective, "coverage")
+        sums: tuple[Array, Array] | None = _told(self.objective, "coverage")
+        return sums
 
     @cached_property
     def reach(self) -> float | None:
         """An upper bound on ‖𝒜‖."""
-        return _told(self.objective, "reach")
+        return _number(self.objective, "reach")
 
     @cached_property
     def bend(self) -> float | None:
         """The largest curvature of the loss, as a function of the image."""
-        return _told(self.objective, "bend")
+        return _number(self.objective, "bend")
 
     @cached_property
     def steepest(self) -> float | None:
         """The largest norm of a slope."""
-        return _told(self.objective, "steepest")
+        return _number(self.objective, "steepest")
 
     @cached_property
     def lower(self) -> float | None:
         """A number that the function is nowhere below."""
-        return _told(self.objective, "lower")
+        return _number(self.objective, "lower")
 
     def smoothness_among(self, hermitian: bool) -> float | None:
         """The smoothness among all matrices, or among Hermitian ones."""
@@ -141,3 +142,8 @@ def facts_of(objective: Any) -> ObjectiveFacts:
 
 def _told(objective: Any, name: str) -> Any:
     return getattr(objective, name, None)
+
+
+def _number(objective: Any, name: str) -> float | None:
+    known: float | None = _told(objective, name)
+    return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +14,9 @@ from ..losses import named
 from ..losses.curves import Curve
 from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly, steepest
+from ..matrices.factors import Factors
 from ..matrices.operators import Operator
-from ..measurements.protocol import Facts, Spectrum, is_positive, parts_of
+from ..measurements.protocol import Facts, Measurements, Spectrum, is_positive, parts_of
 from ..places.numpy import Array, blend, inner
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .facts import facts_of
@@ -55,7 +57,7 @@ class Fit:
         shape = Shape("Fit", int(measurements.size), facts.row, facts.order)
         self._set(measurements, prepare(named("Fit", loss), targets, weights, shape))
 
-    def _set(self, measurements: Any, prepared: Prepared) -> None:
+    def _set(self, measurements: Measurements, prepared: Prepared) -> None:
         """Everything is checked: keep it."""
         self.measurements, self.loss = measurements, prepared.loss
         self.targets, self.weights, self.labels = prepared.targets, prepared.weights, prepared.labels
@@ -117,19 +119,17 @@ class Fit:
         return inner(slope, z)
 
     def gradient(self, slope: Array) -> Operator:
-        operator: Operator = self.measurements.adjoint(slope)
-        return operator
+        return self.measurements.adjoint(slope)
 
     @property
-    def conjugate(self) -> Any:
+    def conjugate(self) -> Callable[[Array], Conjugate] | None:
         """slope ↦ ℓ* along it, for certificates; None where the loss has none."""
         return None if self._told.conjugate is None else self._conjugate
 
     def _conjugate(self, slope: Array) -> Conjugate:
-        found: Conjugate = self.loss.conjugate(slope, self.targets, self.weights)
-        return found
+        return self.loss.conjugate(slope, self.targets, self.weights)
 
-    def start(self, domain: Any) -> Any:
+    def start(self, domain: Any) -> Factors | None:
         """A matrix of the domain where the loss is finite; None where it is at zero, or where none was found."""
         return somewhere(self, domain) if self._told.positive else None
 

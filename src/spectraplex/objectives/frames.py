@@ -60,10 +60,11 @@ def client_or_say(client: Any) -> Any:
     """The client that was given, or the one that is connected already."""
     if client is not None:
         return client
-    from distributed import default_client
+    import distributed
 
+    current: Any = distributed.default_client
     try:
-        return default_client()
+        return current()
     except ValueError:
         raise ValueError(
             "Completion.from_dask: no cluster is connected; make one first, e.g. client = distributed.Client() for "

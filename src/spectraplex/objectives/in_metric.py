@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -44,13 +44,13 @@ class Turned:
         return self.inside.matmat(np.ascontiguousarray(self.root @ V))
 
     def rmatmat(self, U: Array) -> Array:
-        return cast(Array, self.root @ self.inside.rmatmat(np.ascontiguousarray(U)))
+        return self.root @ self.inside.rmatmat(np.ascontiguousarray(U))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
         return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
-        return cast(Array, self.inside.dense() @ self.root)
+        return self.inside.dense() @ self.root
 
 
 class InMetric:
@@ -82,7 +82,9 @@ class InMetric:
         return Turned(self.completion.gradient(slope), self.root, self._size)
 
     def conjugate(self, slope: Array) -> Conjugate:
-        return self.completion.conjugate(slope)
+        own = self.completion.conjugate
+        assert own is not None  # the squared loss has one
+        return own(slope)
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""

@@ -161,11 +161,12 @@ class Bends:
 
     def _eased(self, r: Array) -> Array:
         """C⁻¹r, and what is missing from it along the slow directions."""
-        y = r / self.C
+        y: Array = r / self.C
         if not self.often:
             return y
         W, more = self._slow
-        return y + W @ (more * (r @ W))
+        eased: Array = y + W @ (more * (r @ W))
+        return eased
 
     @cached_property
     def _slow(self) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..fingerprint import identity
 from ..losses.curves import Curve, Quadratic, Smoothly
-from ..losses.protocol import Conjugate, Loss
+from ..losses.protocol import Conjugate, Loss, LossFacts
 from ..losses.separable import steepest
 from ..losses.squared import Squared
 from ..matrices.operators import Sparse
@@ -138,7 +138,7 @@ class Intercepts:
     @property
     def bend(self) -> float:
         """The largest curvature of the loss of an image."""
-        return self.loss.curvature * (1.0 if self.weights is None else float(self.weights.max()))
+        return LossFacts.of(self.loss).curvature * (1.0 if self.weights is None else float(self.weights.max()))
 
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """That of the loss, of offset and intercepts added to the image, and what the inner problem is left with."""
@@ -188,7 +188,7 @@ class Intercepts:
     def _bends(self) -> Array:
         """The largest curvature at every entry of the pattern."""
         entries = self.observed.entries(np.ones(self.values.size) if self.weights is None else self.weights)
-        return self.loss.curvature * (entries if self.scale is None else entries * self.scale**2)
+        return LossFacts.of(self.loss).curvature * (entries if self.scale is None else entries * self.scale**2)
 
     @cached_property
     def smoothness(self) -> float:

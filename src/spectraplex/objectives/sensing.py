@@ -28,6 +28,8 @@ class Sensing(Fit):
     A measurement is the real number Re tr(AᵢᴴX); with a complex rectangular X, pass A and 1j·A to see both parts.
     """
 
+    measurements: Stack | Sparses | RankOnes
+
     def __init__(self, measurements: Any, targets: Any) -> None:
         storage = _storage(measurements)
         targets = numbers("Sensing", "targets", targets, ndim=1)

@@ -19,6 +19,7 @@ import numpy as np
 from ..fingerprint import fingerprint
 from ..losses.curves import Curve, Quadratic, Smoothly
 from ..losses.protocol import Conjugate
+from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace, Held, Left
 from ..places.numpy import Array
 from ..places.shards import known
@@ -344,15 +345,17 @@ class ShardedFit:
 def shard_rows(fit: Fit, client: Any, cuts: Sequence[int]) -> ShardedFit:
     """An ordinary fit of a table, its rows shared out at ``cuts`` (0 … m)."""
     entries = fit.measurements
+    if not isinstance(entries, Entries):
+        raise TypeError(f"shard: only fits of a table's entries are shared out, not of {type(entries).__name__}.")
     pattern, starts = entries.pattern, entries.pattern.indptr.astype(np.int64)
     shards = []
     for first, last in pairwise(cuts):
         low, high = int(starts[first]), int(starts[last])
         some = slice(low, high)
         rows, cols = pattern.rows[some].astype(np.int64) - first, pattern.indices[some].astype(np.int64)
-        part = type(entries)(rows, cols, (last - first, fit.shape[1])) if high > low else None
-        if part is None:
+        if low == high:
             raise ValueError(f"shard: rows {first} to {last} have no observation; choose other cuts.")
+        part = Entries(rows, cols, (last - first, fit.shape[1]))
         weights = None if fit.weights is None else fit.weights[some]
         own = Fit(part, fit.targets[some], fit.loss, weights)
         shards.append(Shard(own, slice(first, last), some))

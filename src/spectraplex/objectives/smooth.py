@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class Smooth:
         return (name, identity(self.value_and_gradient), *self._parts)
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return cast(Array, (U * s) @ dagger(V))
+        return (U * s) @ dagger(V)
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return a * z + b * w

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..places.numpy import EPS
-from .family import Between, Solved
+from .between import Between
+from .family import Solved
 
 _FINEST = 1e-7  # pieces shorter than this share of the radius are not halved any more
 

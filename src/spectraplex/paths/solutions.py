@@ -21,7 +21,8 @@ from ..places.numpy import Array
 from ..problem import Problem
 from ..solve import solve
 from ..stop import Stop
-from .family import Between, Family, remeasured
+from .between import Between
+from .family import Family, remeasured
 from .point import PathPoint
 from .proof import Node, Promise
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..checks import chance, number, numbers, whole
 from ..domains.sets import NuclearBall, TraceBall
+from ..observers import Observer
 from ..penalized import Penalized
 from ..problem import Problem
-from ..solve import Observer
 from ..stop import Stop
 from .family import Family
 from .proof import Promise

@@ -14,13 +14,15 @@ from ..certificates.certificate import Certificate
 from ..certificates.lower import LowerBound, contradicts
 from ..fingerprint import stream
 from ..matrices.factors import Factors
+from ..observers import Observer
 from ..penalized import rounded_up
 from ..places.numpy import Array
 from ..problem import Problem
 from ..result import Result
-from ..solve import Observer, solve
+from ..solve import solve
 from ..stop import Status, Stop
-from .family import Between, Family, Solved, solved
+from .between import Between
+from .family import Family, Solved, solved
 from .point import PathPoint, rank_of
 from .proof import Node, Promise, cover, reach
 from .sizes import distance, next_size, next_width

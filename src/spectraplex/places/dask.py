@@ -275,7 +275,7 @@ class ClusterPlace:
         return int(_like(A).shape[1])
 
     def kind(self, A: Any) -> np.dtype[Any]:
-        return cast("np.dtype[Any]", _like(A).dtype)
+        return _like(A).dtype
 
     def row(self, A: Any, at: int) -> Array:
         if isinstance(A, Pair):

@@ -78,10 +78,10 @@ def back(g: Array, T: Array, at: Array, a: Array, scaling: Array, out: Array, pl
     if plain:
         out[:] = scaling * (g - a @ T[at])
         return np.asarray(T[at] @ out.astype(np.float64))
-    from . import kernels
+    from . import passes
 
     dots = np.zeros((pieces_of(g.size), at.size))
-    in_pieces(g.size, lambda i, low, high: kernels.quasi_back(low, high, g, T, at, a, scaling, out, dots[i]))
+    in_pieces(g.size, lambda i, low, high: passes.back(low, high, g, T, at, a, scaling, out, dots[i]))
     return np.asarray(dots.sum(axis=0))
 
 
@@ -94,12 +94,12 @@ def forth(
         ahead[:] = Y + d
         step, there = d.astype(np.float64), ahead.astype(np.float64)
         return float(step @ g), float(step @ step), float(there @ there)
-    from . import kernels
+    from . import passes
 
     sums = np.zeros((pieces_of(g.size), 3))
 
     def job(i: int, low: Any, high: Any) -> None:
-        sums[i] = kernels.quasi_forth(low, high, r, factor, S, at, c, g, Y, d, ahead)
+        sums[i] = passes.forth(low, high, r, factor, S, at, c, g, Y, d, ahead)
 
     in_pieces(g.size, job)
     fall, length, norm = sums.sum(axis=0)
@@ -130,13 +130,11 @@ def turned(
         step, change = d.astype(np.float64), t.astype(np.float64)
         own = [step @ g, step @ change, change @ (scaling * change), change @ change]
         return np.concatenate([S[at] @ g.astype(np.float64), own])
-    from . import kernels
+    from . import passes
 
     dots = np.zeros((pieces_of(g.size), at.size + 4))
     in_pieces(
         g.size,
-        lambda i, low, high: kernels.quasi_turn(
-            low, high, product, ahead, lean, factor, g, S, at, d, scaling, t, dots[i]
-        ),
+        lambda i, low, high: passes.turn(low, high, product, ahead, lean, factor, g, S, at, d, scaling, t, dots[i]),
     )
     return np.asarray(dots.sum(axis=0))

@@ -41,7 +41,7 @@ class NumPyBuffer:
         # zeros, not whatever was there: block products run over a few columns more than are used
         self.block: Array = np.zeros((columns.shape[0], count + room), columns.dtype)
         self.block[:, :count] = columns
-        self.used = count
+        self.used: int = count
         self._single: Array | None = None
         self._single_used = 0
 
@@ -126,7 +126,7 @@ class NumPyPlace:
         return out
 
     def times(self, A: Array, small: Array) -> Array:
-        return cast(Array, A @ small)
+        return A @ small
 
     def scale(self, A: Array, weights: Array | float) -> Array:
         return cast(Array, A * weights)
@@ -174,11 +174,12 @@ class NumPyPlace:
         return A.dtype
 
     def row(self, A: Array, at: int) -> Array:
-        return A[at]
+        row: Array = A[at]
+        return row
 
     def gram(self, A: Array, B: Array) -> Array:
         A, B = _wide(A), _wide(B)
-        return adjoint_times(A, B) if B.shape[1] < A.shape[1] and A.dtype.kind == "c" else cast(Array, dagger(A) @ B)
+        return adjoint_times(A, B) if B.shape[1] < A.shape[1] and A.dtype.kind == "c" else dagger(A) @ B
 
     def dots(self, A: Array, B: Array, weights: Array | None = None) -> Array:
         if weights is not None:

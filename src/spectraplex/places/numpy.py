@@ -115,12 +115,12 @@ def _independent(block: Array) -> Array:
         return cast(Array, block / norm) if norm[0] > 1e3 * EPS else block[:, :0]
     q, r = np.linalg.qr(block)
     if block.shape[1] <= block.shape[0] and np.abs(np.diag(r)).min(initial=1.0) > 1e3 * EPS:
-        return cast(Array, q)
+        return q
     from scipy.linalg import qr
 
     # an unpivoted factorisation has noise in place of a dependent column, and takes it from all that come after
     q, r, _ = qr(block, mode="economic", pivoting=True)
-    return cast(Array, np.ascontiguousarray(q[:, np.abs(np.diag(r)) > 1e3 * EPS]))
+    return np.ascontiguousarray(q[:, np.abs(np.diag(r)) > 1e3 * EPS])
 
 
 def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:

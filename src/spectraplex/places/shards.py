@@ -87,11 +87,6 @@ def known(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @known
-def squares(_shard: Any, A: Array) -> Array:
-    return np.einsum("ik,ik->k", A.conj(), A).real
-
-
-@known
 def own_rows(shard: Any, columns: Array) -> Array:
     """The rows of this shard of columns that were sent whole."""
     return np.ascontiguousarray(columns[shard.rows])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..domains.protocol import Domain, Projecting
+from ..domains.protocol import Domain, Projecting, Upstairs
 from ..matrices.atoms import Atoms
 from ..matrices.factors import Rectangular, Symmetric
 from ..objectives.distance import Distance
@@ -69,7 +69,7 @@ class DomainTester(Tester):
         text = f"lower(raised(X)) differs from X by {off:.3g}, and ‖X‖ is {size:.3g}."
         self.expect("raised", off <= 1e-7 * max(size, 1e-300), text)
 
-    def gradient(self, lifted: Any, atoms: Atoms, value: float, slope: Any) -> None:
+    def gradient(self, lifted: Upstairs, atoms: Atoms, value: float, slope: Any) -> None:
         """f(X + s(vvᴴ − X)) has the derivative ⟨∇f, vvᴴ − X⟩ at s = 0; f is quadratic, so a difference is exact."""
         v = Atoms.of(self.normal((self.domain.dimension, 1), lifted.dtype)).vectors
         image = lifted.measure(atoms.vectors, atoms.weights, atoms.vectors)

@@ -14,9 +14,10 @@ from ...hooks import Solver
 from ...matrices.factors import Rectangular
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
+from ...observers import Observer
 from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
-from ...solve import Observer, solve
+from ...solve import solve
 from ...stop import Status, Stop
 from ..input.observations import Observations
 from .recipe import Recipe, Solution, plainly, solved

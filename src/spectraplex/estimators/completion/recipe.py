@@ -18,10 +18,11 @@ from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
+from ...observers import Observer
 from ...places.numpy import EPS, Array, inner
 from ...problem import Problem
 from ...result import Result
-from ...solve import Observer, solve
+from ...solve import solve
 from ...stop import Status, Stop
 from ...trace import Trace
 from ..input.observations import Observations

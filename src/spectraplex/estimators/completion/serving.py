@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...domains.sets import NuclearBall
 from ...matrices.factors import Rectangular
+from ...objectives.implicit import Implicit
+from ...objectives.intercepts import Intercepts
 from ...places.numpy import Array
 from ...problem import Problem
 from ..input.labels import as_column, distinct, objects
@@ -127,7 +129,7 @@ def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array 
 def allowed_gap(model: Any) -> float:
     """The gap that ``tolerance`` allows the fit of this model."""
     seen: Observations = model.observations_
-    objective = problem(model, seen.rows, seen.cols, seen.values, seen.weights).objective
+    objective = cast("Intercepts | Implicit", problem(model, seen.rows, seen.cols, seen.values, seen.weights).objective)
     stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
     return stop.wanted(float(model.certificate_.value))
 

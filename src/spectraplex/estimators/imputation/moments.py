@@ -7,7 +7,6 @@ conditional mean and a conditional covariance. Iterating the two (expectation ma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Moments:
 
     def fill(self, table: Array) -> Array:
         """The table with every hole replaced by its conditional mean."""
-        return cast(Array, conditional(table - self.mean, self.covariance)[0] + self.mean)
+        return conditional(table - self.mean, self.covariance)[0] + self.mean
 
 
 def conditional(table: Array, covariance: Array) -> tuple[Array, Array]:

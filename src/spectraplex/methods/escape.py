@@ -1,0 +1,83 @@
+"""The escape of hybrid: a Frank-Wolfe step with line search towards a block of leading eigenvectors.
+
+It gives the leading eigenvector at least half of its weight, so it promises at least half of what Frank-Wolfe's own
+step does: the guarantee of the whole method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..eigen.leading import leading
+from ..matrices.atoms import Atoms
+from ..places.numpy import Array
+from ..places.protocol import Block
+from ..problem import Point, Problem, Step
+from .oracle import base
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """What one escape tells the next: how many eigenvectors to ask for, where to begin, and the curvature it met."""
+
+    block: int
+    guess: Block
+    curvature: float
+
+
+def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.random.Generator) -> tuple[Point, Way, Step]:
+    """``share`` is how exact the eigenvectors are, beside what the leading one promises to gain."""
+    descent, here, place = problem.descent(point), base(problem, point), problem.place
+    found = leading(
+        descent,
+        min(2, problem.domain.dimension),
+        accuracy=lambda top: share * max(top - here, 0.0),
+        start=place.join(way.guess, point.atoms.vectors),
+        rng=rng,
+        max_products=100.0 + len(point.atoms),
+        also=way.block - 2,
+    )
+    promise = np.maximum(found.values - here, 0.0)
+    gap = float(promise[0])
+    useful = promise > 0.05 * gap
+    guess = place.columns(found.vectors, slice(0, 4))
+    way = Way(_block(useful, len(point.atoms)), guess, way.curvature)
+    stay = Step("hybrid", 0.0, descent.products, gap)
+    if gap <= 0.0:
+        return point, way, stay
+    V, weights = place.columns(found.vectors, useful), promise[useful]
+    # half of the step goes to the leading eigenvector, so that it promises at least half of Frank-Wolfe's decrease
+    weights = 0.5 * weights / weights.sum()
+    weights[0] += 0.5
+    dz = problem.lifted.combine(1.0, problem.lifted.measure(V, weights, V), -1.0, point.image)
+    curve = problem.curve(point, dz)
+    size = curve.minimize(1.0)
+    if size == 0.0:
+        return point, way, stay
+    old = point.atoms
+    shared = np.concatenate([(1.0 - size) * old.weights, size * weights])
+    atoms = Atoms.of(place.join(old.vectors, V), shared, place)
+    way = replace(way, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
+    return problem.ahead(point, atoms, dz, size), way, Step("hybrid", size, descent.products, gap)
+
+
+def _block(useful: Array, rank: int) -> int:
+    """How many eigenvectors the next escape asks for: some more than were useful, many where almost all were."""
+    if useful.mean() > 0.7:
+        return int(min(max(4, 1.5 * rank, 2 * useful.sum()), 128))
+    return int(max(4, 1.5 * useful.sum()))
+
+
+def _mean_curvature(problem: Problem, old: Atoms, V: Block, weights: Array, bend: float) -> float:
+    """Curvature of the loss met along the escape, per unit of the matrix that the user sees."""
+    lifted, place = problem.lifted.corner, problem.place
+    vectors = place.join(old.vectors, V)
+    signed = np.concatenate([-old.weights, weights])
+    left, right = place.rows(vectors, lifted.left), place.rows(vectors, lifted.right)
+    gram = place.gram(left, left) * place.gram(right, right).conj()
+    square, sizes = float((signed @ gram @ signed).real), float(np.abs(signed) @ np.abs(gram) @ np.abs(signed))
+    if not square > 1e-14 * sizes:  # the escape cancelled to nothing
+        return 0.0
+    return float(bend) / lifted.scale / lifted.scale / square
