@@ -191,3 +191,29 @@ def test_without_a_cluster_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr(distributed, "default_client", nobody)
     with pytest.raises(ValueError, match="no cluster is connected; make one first"):
         sx.Completion.from_dask(frame()[1], row="who", column="what", value="stars")
+
+
+def test_workers_that_are_killed_cost_time_and_nothing_else():
+    """Killed with −9 after two of the steps: the same answer, from what the other worker and the frame still hold."""
+    import os
+    import signal
+
+    quiet = {"dashboard_address": None, "silence_logs": 50}
+    told, far = frame(seed=7)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as cluster,
+        distributed.Client(cluster) as own,
+    ):
+        asked = {"row": "who", "column": "what", "value": "stars", "shards": 2, "client": own}
+        objective = sx.Completion.from_dask(far, **asked)
+        problem, stop = sx.Problem(objective, sx.NuclearBall(objective.shape, 20.0)), sx.Stop(max_steps=4)
+        whole = sx.solve(problem, "cg", stop)
+
+        def kill(record, point):
+            if record.step in (1, 3):
+                os.kill(min(own.run(os.getpid).values()), signal.SIGKILL)
+
+        again = sx.solve(problem, "cg", stop, observers=[kill])
+        assert again.value == pytest.approx(whole.value, rel=1e-12)
+        assert again.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)
+    assert len(told) == objective.entries

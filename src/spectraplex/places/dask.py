@@ -23,6 +23,7 @@ from .numpy import Array
 from .shards import Call, Sent, Slot, advance, inner_of, operation, small_of
 
 _LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
+_KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
 _LOST = 1e-14  # share of the largest eigenvalue of a Gram matrix below which a direction is lost to rounding
 
 
@@ -70,6 +71,7 @@ class ClusterPlace:
         self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
         self._calls: list[Call] = []
         self._sent: list[Any] = []
+        self._lineage: list[Any] = []  # what was sent in the last rounds: they may have to be computed again
 
     # ---------------------------------------------------------------------------------------------- programs and rounds
 
@@ -87,6 +89,7 @@ class ClusterPlace:
         self.rounds += 1
         self.bytes += sum(each.nbytes for each in sent)
         there = self.client.scatter(sent, broadcast=True, hash=False) if sent else []
+        self._lineage.append(there)
         kept = frozenset(self._live.keys())
         word, at = "+".join(dict.fromkeys(call.name for call in asked)), f"{self._name}-{next(self._numbers)}"
         new = [
@@ -98,6 +101,9 @@ class ClusterPlace:
         ]
         self._states = new
         answers = self.client.gather(numbers)
+        if len(self._lineage) >= 2 * _KEPT and len(self.client.scheduler_info()["workers"]) > 1:
+            self.client.replicate(new, n=2)  # a lost worker costs no more than the rounds since the last time
+            self._lineage = self._lineage[_KEPT:]
         self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
         return [list(answer) for answer in zip(*answers, strict=True)]
 
