@@ -109,7 +109,7 @@ class ProjectedGradient:
     ) -> Descended:
         """The projected step; where β is not known, the first one of β, 2β, 4β, … whose model lies above f."""
         objective, domain, lifted = problem.objective, problem.domain, problem.lifted
-        known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
+        known, products, before = _smoothness(problem) is not None, 0.0, _before(problem, memory)
         carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
         behind = objective.measure(*before) if carried or not known else None
         met = None if known else _curvature(problem, point, here, before, behind, memory.beta)
@@ -227,6 +227,11 @@ def _curvature(problem: Problem, point: Point, here: Triple, before: Triple, beh
     step = objective.combine(1.0, problem.lifted.seen(point.image), -1.0, behind)
     slope = objective.evaluate(behind)[1]
     return float(objective.pair(point.slope, step) - objective.pair(slope, step)) / square
+
+
+def _before(problem: Problem, memory: PGMemory) -> Triple:
+    """The point before; of a Hermitian one both sides are one block, also in a run that was saved."""
+    return memory.U, memory.s, memory.U if problem.domain.hermitian else memory.V
 
 
 def _low_rank(problem: Problem, factors: Triple) -> LowRank:
