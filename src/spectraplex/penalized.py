@@ -7,16 +7,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from .certificates.judged import inside
 from .checks import not_tiny, number
 from .domains.charged import tilted
 from .domains.penalties import NuclearPenalty, TracePenalty
 from .domains.sets import LEAST, NuclearBall, TraceBall
 from .eigen.leading import leading
 from .losses.curves import NotFinite
-from .matrices.factors import as_factors
 from .objectives.facts import facts_of
 from .problem import Problem, require_objective
-from .result import Result
 from .rounding import length, of_sum
 
 #: The least λ: no price has lost digits to underflow.
@@ -87,8 +86,10 @@ def counterpart(problem: Problem, X: Any) -> Problem:
     penalised problem with λ = σ₁ of the gradient there (λ_max of minus the gradient on a ``TraceBall``). Exact for an
     exact solution; from a solution with a gap the number is as good as that.
     """
-    factors = as_factors(X.X if isinstance(X, Result) else X, "counterpart: X")
+    if not isinstance(problem, Problem):
+        raise TypeError(f"counterpart: the problem must be a Problem or Penalized, got {type(problem).__name__}.")
     objective, domain = problem.objective, problem.domain
+    factors = inside("counterpart", problem, X)
     if isinstance(problem, Penalized):
         size = float(domain.lower(domain.raised(factors)).triple()[1].sum())
         if size == 0.0:
