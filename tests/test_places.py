@@ -8,7 +8,8 @@ import pytest
 import spectraplex as sx
 from problems import PROBLEMS
 from sealed import SEALED, Sealed, Shut, opened
-from spectraplex.places.here import HERE
+from spectraplex.places.deck import NumPyDeck
+from spectraplex.places.here import HERE, NumPyBuffer, NumPyPlace
 
 STEPS = 10
 
@@ -113,6 +114,47 @@ def test_a_path_there():
 def test_both_places_pass_the_tester():
     for place in (HERE, SEALED):
         assert sx.check(place), sx.check(place)
+
+
+class Forgetful(NumPyBuffer):
+    """It loses its columns when it grows."""
+
+    def append(self, column):
+        if self.used == self.block.shape[1]:
+            self.block = np.zeros((self.block.shape[0], 2 * self.used), self.block.dtype)
+        return super().append(column)
+
+
+def deck(**changed):
+    return {"deck": lambda self, *given: type("Deck", (NumPyDeck,), changed)(*given)}
+
+
+BROKEN = {
+    "gram": {"gram": lambda self, A, B: A.T @ B},  # not conjugated
+    "gram in single": {"gram": lambda self, A, B: A.conj().T @ B},
+    "dots": {"dots": lambda self, A, B, weights=None: NumPyPlace.dots(self, A, B)},
+    "buffer": {"buffer": lambda self, columns: Forgetful(columns)},
+    "copy": {"copy": lambda self, A, dtype: A.astype(dtype, copy=False)},
+    "cast": {"cast": lambda self, A, dtype: A},
+    "finite": {"finite": lambda self, A: not np.isnan(A).any()},
+    "orthonormal": {"orthonormal": lambda self, A, basis=None: NumPyPlace.orthonormal(self, np.cumsum(A, 0), basis)},
+    "random": {"random": lambda self, d, k, kind, rng: np.repeat(NumPyPlace.random(self, d, 1, kind, rng), k, 1)},
+    "deck.back": deck(back=lambda self, slots, a: -NumPyDeck.back(self, slots, a)),
+    "deck.forth": deck(forth=lambda self, slots, c, *rest: NumPyDeck.forth(self, slots, -c, *rest)),
+    "deck.turn": deck(turn=lambda self, s, f, product, lean, b: NumPyDeck.turn(self, s, f, product, -lean, b)),
+    "deck.back after a rescale": deck(rescale=lambda self, scaling: None),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_the_tester_names_the_broken_verb(broken):
+    report = sx.check(type("Broken", (NumPyPlace,), BROKEN[broken])())
+    assert not report and f"\n{broken.split()[0]}: " in str(report)
+
+
+@pytest.mark.parametrize("kind", [sx.Spectrahedron, sx.Hybrid, NumPyPlace])
+def test_a_class_is_no_instance(kind):
+    assert "this is a class; check an instance" in str(sx.check(kind))
 
 
 def test_the_tester_finds_what_is_wrong():

@@ -59,6 +59,8 @@ def check(
         raise TypeError(f"check: hermitian must be True, False or None, got {hermitian!r}.")
     for names, tester in ((_PLACE, check_place), (_DOMAIN, check_domain), (_METHOD, check_method)):
         if not isinstance(thing, str) and all(hasattr(thing, name) for name in names):
+            if isinstance(thing, type):
+                return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
             return tester(thing, trials, seed)
     return check_objective(thing, hermitian=hermitian, size=size, trials=trials, seed=seed, targets=targets)
 

@@ -18,8 +18,6 @@ _STEPS = 12
 
 
 def check_method(method: Any, trials: int, seed: int) -> Report:
-    if isinstance(method, type):
-        return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
     if not hasattr(method, "Memory"):
         return Report(("protocol",), ("protocol: it lacks Memory, the dataclass that init and step return.",))
     return MethodTester(method, np.random.default_rng(seed)).run(trials)
