@@ -87,6 +87,21 @@ def test_penalties_there(method, psd):
     assert sx.verify(away.certificate, problem, away.X)
 
 
+def test_rounding_is_that_of_this_machine_there():
+    """A slope that is no array is as long there as here, and a function of one's own says nothing of its rounding."""
+    function = sx.Smooth(lambda X: (0.5 * float(np.sum(X * X)), X), (5, 5))
+    problem = sx.Problem(function, sx.Spectrahedron(5))
+    here, away = (sx.solve(each, "cg", sx.Stop(gap=1e-3)) for each in (problem, there(problem)))
+    assert away.certificate.rounding == pytest.approx(here.certificate.rounding, rel=0.1)
+    assert sx.verify(away.certificate, problem, away.X)
+
+
+def test_a_penalty_on_what_is_infinite_at_zero_there():
+    rng = np.random.default_rng(5)
+    counts = sx.Fit(sx.RankOnes(rng.standard_normal((8, 3))), rng.poisson(5.0, 8) + 1.0, "poisson")
+    assert sx.Penalized(Sealed(counts), 0.5, psd=True).domain.size == sx.Penalized(counts, 0.5, psd=True).domain.size
+
+
 def test_saved_and_resumed_there(tmp_path):
     known = PROBLEMS["ball, active"](np.random.default_rng(3))
     problem = there(known.problem)

@@ -16,7 +16,7 @@ from .eigen.leading import leading
 from .losses.curves import NotFinite
 from .objectives.facts import facts_of
 from .problem import Problem, require_objective
-from .rounding import length, of_sum
+from .rounding import of_sum
 
 #: The least λ: no price has lost digits to underflow.
 LEAST_PRICE = float(np.finfo(np.float64).tiny)
@@ -161,11 +161,11 @@ def norm_bound(objective: Any, lam: float, psd: bool) -> float | None:
         better = min(curve.value(size), value)
     except NotFinite:
         size, better = 0.0, value
-    rounding = of_sum(length(slope)) * (abs(value) + abs(least) + lam * size)
+    facts = facts_of(objective)
+    rounding = of_sum(facts.images.count(slope)) * (abs(value) + abs(least) + lam * size)
     bounds = [(max(better - least, 0.0) + rounding) / lam]
-    fitted = facts_of(objective).fitted
-    if fitted is not None:
-        bounds.append(fitted(psd))
+    if facts.fitted is not None:
+        bounds.append(facts.fitted(psd))
     if size > 0.0:
         bounds.append(_FAR * size)
     bound = min(each for each in bounds if not math.isnan(each))
@@ -178,7 +178,7 @@ def _away_from_zero(objective: Any, lam: float, psd: bool) -> float | None:
     start = None if facts.start is None else facts.start(unit_ball(objective, psd).domain)
     if start is None or facts.conjugate is None:
         return None
-    image = objective.measure(*start.triple())
+    image = objective.measure(*start.at(facts.place).triple())
     conjugate = facts.conjugate(objective.evaluate(image)[1])
     if conjugate.scale is not None:  # −N ln t + λt‖Z‖ is least where ‖tZ‖ = N/λ, along every ray
         return float(conjugate.scale(lam))
