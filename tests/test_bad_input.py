@@ -236,10 +236,43 @@ def test_problems(call, error, words):
     ("endless steps", lambda: sx.Stop(max_steps=INF), ValueError, "max_steps must be a whole number.*got inf"),
     ("seconds negative", lambda: sx.Stop(max_seconds=-1), ValueError, "max_seconds must be .*got -1"),
     ("products true", lambda: sx.Stop(max_products=True), ValueError, "max_products must be .*got True"),
+    ("gap endless", lambda: sx.Stop(max_steps=10**400), ValueError, "max_steps must be a whole number"),
+    ("a class as trace", lambda: sx.Spectrahedron(2, float), TypeError, "trace must be a number, got <class 'float'>"),
+    ("a huge radius", lambda: sx.NuclearBall((2, 2), 10**400), ValueError, "radius must be positive and finite"),
+    ("cg step an array", lambda: sx.ConditionalGradient(step=EYE), ValueError, "step must be 'line-search' or"),
     ("value nan", lambda: sx.Stop(value=NAN), ValueError, "value must be a number or None, got nan"),
     ("value a word", lambda: sx.Stop(value="low"), (TypeError, ValueError), "value must be a number.* got 'low'"),
 )
 def test_options(call, error, words):
+    check(call, error, words)
+
+
+BALL = sx.Problem(sx.Completion([0, 1, 2], [0, 1, 1], [1.0, 2.0, 3.0], (3, 2)), sx.NuclearBall((3, 2), 1.0))
+RAGGED = [[1.0, 2.0], [3.0]]
+
+
+@refused(
+    ("ragged targets", lambda: sx.Fit(sx.Identity((2, 2)), RAGGED), ValueError, "Fit: targets is ragged"),
+    ("ragged rows", lambda: sx.Entries(RAGGED, [0, 1], (2, 2)), ValueError, "Entries: rows is ragged"),
+    ("ragged tuples", lambda: sx.Differences(np.eye(3), RAGGED), ValueError, "Differences: tuples is ragged"),
+    ("ragged X", lambda: sx.certify(BALL, RAGGED), ValueError, "certify: X is ragged"),
+    ("dates", lambda: sx.certify(BALL, np.zeros((3, 2), "datetime64[D]")), ValueError, "certify: X is .*datetime"),
+    ("ragged entries", lambda: sx.solve(BALL).X.entries(RAGGED, 0), ValueError, "entries: rows and cols must be"),
+    ("project without a stop", lambda: sx.project(EYE, sx.Spectrahedron(3), 3), TypeError, "project: stop must be a"),
+    ("project seed", lambda: sx.project(EYE, sx.Spectrahedron(3), seed=-1), ValueError, "project: seed must be"),
+    ("counterpart of none", lambda: sx.counterpart(EYE, EYE), TypeError, "counterpart: the problem must be a"),
+    ("counterpart of another shape", lambda: sx.counterpart(BALL, np.eye(9)), ValueError, "counterpart: X is an array"),
+    ("counterpart outside", lambda: sx.counterpart(BALL, np.ones((3, 2))), ValueError, "counterpart: X lies .*outside"),
+    (
+        "counterpart of shorter factors",  # kernels would read past their end
+        lambda: sx.counterpart(BALL, (np.ones((2, 1)), np.ones(1), np.ones((2, 1)))),
+        ValueError,
+        "counterpart: X has factors of shapes .*3×2",
+    ),
+    ("check seed", lambda: sx.check(BALL.objective, seed="x"), ValueError, "check: seed must be a whole number"),
+    ("check hermitian", lambda: sx.check(BALL.objective, hermitian=EYE), TypeError, "check: hermitian must be True"),
+)
+def test_what_is_no_array_no_stop_and_no_matrix(call, error, words):
     check(call, error, words)
 
 

@@ -63,6 +63,7 @@ U3, HALVES = np.eye(3)[:, :2], np.array([0.5, 0.5])
     ("complex weights", solved(start=(U3, 1j * HALVES)), (TypeError, ValueError), "weights.*(real|complex)"),
     ("factors", solved(start=sx.Symmetric(U3, 1j * HALVES)), (TypeError, ValueError), "weights.*(real|complex)"),
     ("start ragged", solved(start=([[1.0, 2.0], [3.0]], HALVES)), (TypeError, ValueError), "start"),
+    ("factors of nothing", solved(start=sx.Symmetric(None, HALVES)), TypeError, "start must hold numbers"),
     ("start words", solved(start=(np.full((3, 1), "a"), np.ones(1))), (TypeError, ValueError), "start.*number"),
 )
 def test_solve(call, error, words):

@@ -1,12 +1,19 @@
 """sx.check finds nothing wrong with the built-in objectives, and the right thing wrong with broken ones."""
 
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import dense
 import spectraplex as sx
+from spectraplex.domains.lift import LiftedObjective
 from spectraplex.losses.curves import Quadratic
+from spectraplex.matrices.atoms import Atoms
 from spectraplex.matrices.operators import Dense
+from spectraplex.methods.oracle import base, begin, find
+from spectraplex.places.here import HERE
 
 ALL = [("rectangular", name) for name in dense.RECTANGULAR] + [("hermitian", name) for name in dense.HERMITIAN]
 A = dense.normal(np.random.default_rng(0), (4, 3), "complex128")
@@ -286,3 +293,146 @@ def test_a_check_that_could_not_tell_anything_is_refused(options, words):
     rows, cols = np.nonzero(A)
     with pytest.raises(ValueError, match=words):
         sx.check(sx.Completion(rows, cols, A[rows, cols], A.shape), **options)
+
+
+class WrongConjugate(sx.Distance):
+    def conjugate(self, slope):
+        right = super().conjugate(slope)
+        return replace(right, at=lambda c: right.at(c) - 1.0)
+
+
+class WrongOperator(sx.Distance):
+    def __init__(self, *given, **wrong):
+        super().__init__(*given)
+        self.wrong = wrong
+
+    def gradient(self, slope):
+        right = super().gradient(slope)
+        return SimpleNamespace(**{name: getattr(right, name) for name in dir(right) if name[0] != "_"} | self.wrong)
+
+
+@pytest.mark.parametrize(
+    ("broken", "fault"),
+    [
+        (WrongConjugate(A), "conjugate"),
+        (WrongOperator(A, scores=lambda P, Q, count: np.ones(count)), "scores"),
+        (WrongOperator(A, dense=lambda: np.ones(A.shape)), "dense"),
+        (WrongOperator(A, hermitian=True), "hermitian"),
+        (WrongOperator(A, shape=A.shape[::-1]), "operator"),
+        (sx.Smooth(lambda X: (0.5 * float(np.sum(X * X)), X), (4, 3), lower=1e3), "lower"),
+    ],
+    ids=["conjugate", "scores", "dense", "hermitian", "shape", "lower"],
+)
+def test_what_certificates_and_methods_stand_on_is_tested(broken, fault):
+    assert fault in faults(broken)
+
+
+def scores_swapped(measurement):
+    def adjoint(slope):
+        right = type(measurement).adjoint(measurement, slope)
+        parts = {name: getattr(right, name) for name in dir(right) if name[0] != "_"}
+        return SimpleNamespace(**parts | {"scores": lambda P, Q, count: right.scores(P, Q, count)[::-1]})
+
+    return adjoint
+
+
+def test_the_shortcuts_of_a_measurement_are_tested():
+    stack = np.random.default_rng(0).standard_normal((5, 4, 3))
+    for name, wrong, fault in (
+        ("gram", lambda of: lambda: np.eye(5), "gram"),
+        ("of_operator", lambda of: lambda G: np.zeros(5), "of_operator"),
+        ("coverage", lambda of: lambda weights: (np.zeros(4), np.zeros(3)), "coverage"),
+        ("adjoint", scores_swapped, "scores"),
+    ):
+        broken = sx.Matrices(stack)
+        setattr(broken, name, wrong(broken))
+        assert fault in faults(broken), name
+
+
+def test_one_by_one_is_no_fault():
+    assert sx.check(sx.Distance(np.full((1, 1), 3.0)), hermitian=True)
+
+
+@dataclass(frozen=True)
+class Count:
+    t: int
+
+
+class Steps:
+    """Frank-Wolfe with a fixed step, and one thing wrong with it."""
+
+    Memory = Count
+
+    def __init__(self, wrong=""):
+        self.wrong = wrong
+
+    def require(self, problem):
+        if self.wrong == "require":
+            raise ValueError("never.")
+
+    def init(self, problem, point, rng):
+        point, _, step = begin(problem, point, rng)
+        return point, Count(1), step
+
+    def step(self, problem, point, memory, rng):
+        descent = problem.descent(point)
+        found = find(descent, base(problem, point), rng)
+        dz = problem.lifted.combine(1.0, problem.image_of(found.vector), -1.0, point.image)
+        new = problem.ahead(point, point.atoms.blend(found.vector, 0.1), dz, 0.1)
+        if self.wrong == "feasible":
+            new = replace(new, atoms=replace(new.atoms, weights=1.1 * new.atoms.weights))
+        if self.wrong == "image":
+            new = replace(new, value=point.value, image=point.image)
+        if self.wrong == "slope":
+            new = replace(new, slope=point.slope)
+        if self.wrong == "progress":
+            return point, memory, sx.Step("stay", 0.0, descent.products, found.gap)
+        memory = Count(np.array([None])) if self.wrong == "memory" else memory
+        return new, memory, sx.Step("toward", 0.1, descent.products, found.gap)
+
+
+@pytest.mark.parametrize("wrong", ["", "feasible", "image", "slope", "progress", "memory", "require"])
+def test_a_broken_method_is_caught_by_name(wrong):
+    found = faults(Steps(wrong))
+    assert wrong in found if wrong else not found
+
+
+def lifts(**changed):
+    kind = type("Lifts", (LiftedObjective,), changed)
+    return {"lift": lambda self, f: kind(f, slice(0, 4), slice(0, 4), 4, 1.0, free=False)}
+
+
+BROKEN_DOMAINS = {
+    "projection": (sx.NuclearBall, {"prox": lambda self, A, step: sx.NuclearBall((4, 3), 2.0).prox(A, step)}),
+    "shrink": (
+        sx.NuclearBall,
+        {"shrink": lambda self, v, step=1.0: v / 2, "prox": lambda self, A, step: BALL.prox(A, step)},
+    ),
+    "start": (
+        sx.Spectrahedron,
+        {"start": lambda self, kind, rng: Atoms(HERE.buffer(np.ones((4, 1), kind)), np.arange(1), np.ones(1))},
+    ),
+    "lam": (sx.Spectrahedron, {"lam": 1.0}),
+    "claimed curvature": (
+        sx.TraceBall,
+        {"lift": lambda self, f: LiftedObjective(f, slice(0, 4), slice(0, 4), 5, 1.0, free=False)},
+    ),
+    "pairing": (sx.Spectrahedron, lifts(pair=lambda self, slope, z: 2.0 * LiftedObjective.pair(self, slope, z))),
+    "lower bound": (
+        sx.Spectrahedron,
+        lifts(pull=lambda self, slope: replace(LiftedObjective.pull(self, slope), scale=-0.5)),
+    ),
+}
+BALL = sx.NuclearBall((4, 3), 1.0)
+
+
+@pytest.mark.parametrize("fault", BROKEN_DOMAINS)
+def test_a_broken_domain_is_caught_by_name(fault):
+    kind, changed = BROKEN_DOMAINS[fault]
+    broken = type("Broken", (kind,), changed)((4, 3) if kind is sx.NuclearBall else 4, 1.0)
+    assert fault in faults(broken)
+
+
+@pytest.mark.parametrize("domain", [sx.Spectrahedron(1), sx.TraceBall(1, 1e-100), sx.NuclearBall((1, 1), 1e100)])
+def test_the_smallest_domains_are_what_they_say(domain):
+    assert all(sx.check(domain, seed=seed) for seed in range(6))

@@ -56,6 +56,14 @@ def test_an_objective_need_not_say_anything():
     assert result.gap <= 1e-3
 
 
+def test_attributes_of_its_own_that_are_no_place_and_no_verbs_of_images():
+    """An objective about photographs may well have images, and a place where they were taken."""
+    bare = Bare()
+    bare.place, bare.images = "Berlin", [np.eye(4)]
+    result = sx.solve(sx.Problem(bare, sx.Spectrahedron(4)), "cg", sx.Stop(gap=1e-3))
+    assert result.gap <= 1e-3 and sx.check(bare)
+
+
 class Plain:
     """A loss without curvature and without conjugate."""
 

@@ -8,7 +8,8 @@ import pytest
 import spectraplex as sx
 from problems import PROBLEMS
 from sealed import SEALED, Sealed, Shut, opened
-from spectraplex.places.here import HERE
+from spectraplex.places.deck import NumPyDeck
+from spectraplex.places.here import HERE, NumPyBuffer, NumPyPlace
 
 STEPS = 10
 
@@ -86,6 +87,21 @@ def test_penalties_there(method, psd):
     assert sx.verify(away.certificate, problem, away.X)
 
 
+def test_rounding_is_that_of_this_machine_there():
+    """A slope that is no array is as long there as here, and a function of one's own says nothing of its rounding."""
+    function = sx.Smooth(lambda X: (0.5 * float(np.sum(X * X)), X), (5, 5))
+    problem = sx.Problem(function, sx.Spectrahedron(5))
+    here, away = (sx.solve(each, "cg", sx.Stop(gap=1e-3)) for each in (problem, there(problem)))
+    assert away.certificate.rounding == pytest.approx(here.certificate.rounding, rel=0.1)
+    assert sx.verify(away.certificate, problem, away.X)
+
+
+def test_a_penalty_on_what_is_infinite_at_zero_there():
+    rng = np.random.default_rng(5)
+    counts = sx.Fit(sx.RankOnes(rng.standard_normal((8, 3))), rng.poisson(5.0, 8) + 1.0, "poisson")
+    assert sx.Penalized(Sealed(counts), 0.5, psd=True).domain.size == sx.Penalized(counts, 0.5, psd=True).domain.size
+
+
 def test_saved_and_resumed_there(tmp_path):
     known = PROBLEMS["ball, active"](np.random.default_rng(3))
     problem = there(known.problem)
@@ -113,6 +129,47 @@ def test_a_path_there():
 def test_both_places_pass_the_tester():
     for place in (HERE, SEALED):
         assert sx.check(place), sx.check(place)
+
+
+class Forgetful(NumPyBuffer):
+    """It loses its columns when it grows."""
+
+    def append(self, column):
+        if self.used == self.block.shape[1]:
+            self.block = np.zeros((self.block.shape[0], 2 * self.used), self.block.dtype)
+        return super().append(column)
+
+
+def deck(**changed):
+    return {"deck": lambda self, *given: type("Deck", (NumPyDeck,), changed)(*given)}
+
+
+BROKEN = {
+    "gram": {"gram": lambda self, A, B: A.T @ B},  # not conjugated
+    "gram in single": {"gram": lambda self, A, B: A.conj().T @ B},
+    "dots": {"dots": lambda self, A, B, weights=None: NumPyPlace.dots(self, A, B)},
+    "buffer": {"buffer": lambda self, columns: Forgetful(columns)},
+    "copy": {"copy": lambda self, A, dtype: A.astype(dtype, copy=False)},
+    "cast": {"cast": lambda self, A, dtype: A},
+    "finite": {"finite": lambda self, A: not np.isnan(A).any()},
+    "orthonormal": {"orthonormal": lambda self, A, basis=None: NumPyPlace.orthonormal(self, np.cumsum(A, 0), basis)},
+    "random": {"random": lambda self, d, k, kind, rng: np.repeat(NumPyPlace.random(self, d, 1, kind, rng), k, 1)},
+    "deck.back": deck(back=lambda self, slots, a: -NumPyDeck.back(self, slots, a)),
+    "deck.forth": deck(forth=lambda self, slots, c, *rest: NumPyDeck.forth(self, slots, -c, *rest)),
+    "deck.turn": deck(turn=lambda self, s, f, product, lean, b: NumPyDeck.turn(self, s, f, product, -lean, b)),
+    "deck.back after a rescale": deck(rescale=lambda self, scaling: None),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_the_tester_names_the_broken_verb(broken):
+    report = sx.check(type("Broken", (NumPyPlace,), BROKEN[broken])())
+    assert not report and f"\n{broken.split()[0]}: " in str(report)
+
+
+@pytest.mark.parametrize("kind", [sx.Spectrahedron, sx.Hybrid, NumPyPlace])
+def test_a_class_is_no_instance(kind):
+    assert "this is a class; check an instance" in str(sx.check(kind))
 
 
 def test_the_tester_finds_what_is_wrong():

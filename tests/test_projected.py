@@ -97,3 +97,19 @@ def test_momentum_takes_the_change_of_beta_into_account(ratio):
     s = _momentum(memory, ratio * 3.0)
     assert s * (s - 1.0) / (ratio * 3.0) == pytest.approx(25.0 / 3.0)
     assert _momentum(PGMemory(1.0, 3.0, none, none, none), ratio * 3.0) == pytest.approx((1 + np.sqrt(5)) / 2)
+
+
+def test_a_saved_run_on_hermitian_matrices_measures_one_array(tmp_path):
+    """Both sides of its memory are one array; read from a file they are two, which some measure to other bits."""
+    same = []
+
+    class Watched(sx.Distance):
+        def measure(self, U, s, V):
+            same.append(U is V)
+            return super().measure(U, s, V)
+
+    problem = sx.Problem(Watched(np.diag([2.0, 0.5, -1.0])), sx.Spectrahedron(3))
+    whole = sx.solve(problem, "apgd", sx.Stop(max_steps=6))
+    half = sx.load(sx.solve(problem, "apgd", sx.Stop(max_steps=3)).save(tmp_path / "half"))
+    on = sx.solve(problem, "apgd", sx.Stop(max_steps=3), start=half)
+    assert all(same) and on.value == whole.value

@@ -13,9 +13,9 @@ ROOT = Path(spectraplex.__file__).parent
 
 #: From the ground up; a module may import from its own floor and from those below. Longer names win over shorter ones.
 FLOORS: list[tuple[str, ...]] = [
-    ("_version", "stop", "files", "numerals", "tables.unpack"),
+    ("_version", "files", "numerals", "tables.unpack"),
     ("places",),
-    ("threads", "rounding", "checks", "trace", "svg", "notebook", "matrices.factors"),
+    ("threads", "rounding", "checks", "stop", "trace", "svg", "notebook", "matrices.factors"),
     ("fingerprint",),
     ("matrices",),
     ("eigen",),
@@ -23,8 +23,8 @@ FLOORS: list[tuple[str, ...]] = [
     ("objectives",),
     ("domains",),
     ("problem", "certificates.certificate"),
-    ("result", "penalized"),
-    ("certificates",),
+    ("result",),
+    ("certificates", "penalized"),
     ("methods",),
     ("testers",),
     ("observers", "start", "stall", "best", "state", "run", "solve"),

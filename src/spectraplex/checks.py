@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from operator import index
 from typing import Any
@@ -15,10 +16,7 @@ def numbers(owner: str, name: str, values: Any, *, ndim: int | None = None) -> A
     """A float64 or complex128 array without NaN or infinity."""
     if np.ma.is_masked(values):
         raise ValueError(f"{owner}: {name} has masked entries; leave those out (values.compressed()) or fill them in.")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{owner}: {name} is ragged: all rows need the same length.") from None
+    array = as_array(owner, name, values)
     if array.dtype.kind not in "buifc":
         raise TypeError(f"{owner}: {name} must be numbers, got dtype {array.dtype}.")
     if ndim is not None and array.ndim != ndim:
@@ -34,9 +32,17 @@ def numbers(owner: str, name: str, values: Any, *, ndim: int | None = None) -> A
     return array
 
 
+def as_array(owner: str, name: str, values: Any) -> Array:
+    """An array of anything; rows of different lengths are none."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{owner}: {name} is ragged: all rows need the same length.") from None
+
+
 def indices(owner: str, name: str, values: Any, bound: int) -> Array:
     """A one-dimensional integer array within 0 … bound − 1."""
-    array = np.asarray(values)
+    array = as_array(owner, name, values)
     if array.ndim != 1:
         raise ValueError(f"{owner}: {name} must be one-dimensional, got shape {array.shape}.")
     if array.size and array.dtype.kind not in "iu":
@@ -76,13 +82,21 @@ def number(owner: str, name: str, value: Any, *, positive: bool = False, sign: b
     if isinstance(value, np.ndarray | np.generic):
         fine = value.ndim == 0 and value.dtype.kind in "iuf"
     else:
-        fine = hasattr(value, "__float__") and not isinstance(value, bool)
+        fine = hasattr(value, "__float__") and not isinstance(value, bool | type)
     if not fine:
         raise TypeError(f"{owner}: {name} must be a number, got {value!r}.")
-    given = float(value)
+    given = as_float(value)
     if not np.isfinite(given) or (given < 0 and not sign) or (positive and given == 0):
         raise ValueError(f"{owner}: {name} must be {words}, got {value!r}.")
     return given
+
+
+def as_float(value: Any) -> float:
+    """A whole number too large for floating point is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def not_tiny(owner: str, name: str, value: float, least: float) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .certificates.judged import inside
 from .checks import not_tiny, number
 from .domains.charged import tilted
 from .domains.penalties import NuclearPenalty, TracePenalty
@@ -14,12 +15,10 @@ from .domains.protocol import Domain
 from .domains.sets import LEAST, NuclearBall, TraceBall
 from .eigen.leading import leading
 from .losses.curves import NotFinite
-from .matrices.factors import as_factors
 from .objectives import Objective
 from .objectives.facts import facts_of
 from .problem import Problem, require_objective
-from .result import Result
-from .rounding import length, of_sum
+from .rounding import of_sum
 
 #: The least λ: no price has lost digits to underflow.
 LEAST_PRICE = float(np.finfo(np.float64).tiny)
@@ -89,8 +88,10 @@ def counterpart(problem: Problem, X: Any) -> Problem:
     penalised problem with λ = σ₁ of the gradient there (λ_max of minus the gradient on a ``TraceBall``). Exact for an
     exact solution; from a solution with a gap the number is as good as that.
     """
-    factors = as_factors(X.X if isinstance(X, Result) else X, "counterpart: X")
+    if not isinstance(problem, Problem):
+        raise TypeError(f"counterpart: the problem must be a Problem or Penalized, got {type(problem).__name__}.")
     objective, domain = problem.objective, problem.domain
+    factors = inside("counterpart", problem, X)
     if isinstance(problem, Penalized):
         size = float(domain.lower(domain.raised(factors)).triple()[1].sum())
         if size == 0.0:
@@ -163,11 +164,11 @@ def norm_bound(objective: Objective, lam: float, psd: bool) -> float | None:
         better = min(curve.value(size), value)
     except NotFinite:
         size, better = 0.0, value
-    rounding = of_sum(length(slope)) * (abs(value) + abs(least) + lam * size)
+    facts = facts_of(objective)
+    rounding = of_sum(facts.images.count(slope)) * (abs(value) + abs(least) + lam * size)
     bounds = [(max(better - least, 0.0) + rounding) / lam]
-    fitted = facts_of(objective).fitted
-    if fitted is not None:
-        bounds.append(fitted(psd))
+    if facts.fitted is not None:
+        bounds.append(facts.fitted(psd))
     if size > 0.0:
         bounds.append(_FAR * size)
     bound = min(each for each in bounds if not math.isnan(each))
@@ -180,7 +181,7 @@ def _away_from_zero(objective: Objective, lam: float, psd: bool) -> float | None
     start = None if facts.start is None else facts.start(unit_ball(objective, psd).domain)
     if start is None or facts.conjugate is None:
         return None
-    image = objective.measure(*start.triple())
+    image = objective.measure(*start.at(facts.place).triple())
     conjugate = facts.conjugate(objective.evaluate(image)[1])
     if conjugate.scale is not None:  # −N ln t + λt‖Z‖ is least where ‖tZ‖ = N/λ, along every ray
         return float(conjugate.scale(lam))

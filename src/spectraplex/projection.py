@@ -10,13 +10,14 @@ import numpy as np
 from .certificates.judge import certificate_of
 from .certificates.judged import look
 from .certificates.lower import lower_bound
+from .checks import whole
 from .domains.protocol import Domain, Projecting, projecting
 from .objectives import Distance
 from .places.numpy import Array
 from .problem import Problem
 from .result import Result
 from .solve import solve
-from .stop import Status, Stop
+from .stop import Status, Stop, stop_or_say
 from .trace import Record, Trace
 
 _WHOLE = 1000  # up to this dimension a whole decomposition of a dense matrix is the quicker one
@@ -31,7 +32,8 @@ def project(A: Any, domain: Domain, stop: Stop | None = None, seed: int = 0) -> 
 
     ``result.X`` is the projection P up to ‖X − P‖_F ≤ √(2·result.gap).
     """
-    stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop
+    stop = Stop(gap=1e-6, max_steps=2_000) if stop is None else stop_or_say("project", stop)
+    whole("project", "seed", seed, least=0)
     distance = Distance(A)
     problem, matrix = Problem(distance, domain), distance.A
     if matrix is not None and min(matrix.shape) <= _WHOLE and projecting(domain):

@@ -48,11 +48,6 @@ def of_image(facts: ObjectiveFacts, size: float, terms: int) -> float:
     return (EPS * (terms + 8) + (of_sum(facts.summed) if facts.summed else 0.0)) * size * reach
 
 
-def length(slope: Any) -> int:
-    """How many numbers a slope has; one that is no array counts as one."""
-    return int(slope.size) if isinstance(slope, np.ndarray) else 1
-
-
 def of_value(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms: int) -> float:
     """How far the loss at X may be from the number that was computed; an objective may know better than ``plain``."""
     if facts.rounding is not None:
@@ -63,16 +58,18 @@ def of_value(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms
 def plain(facts: ObjectiveFacts, value: float, slope: Any, size: float, terms: int) -> float:
     """The bound above, for a loss that is a sum of positive terms."""
     m, n = (int(side) for side in facts.objective.shape)
-    if not isinstance(slope, np.ndarray):  # an objective of the user's own, which does not say
+    if not facts.images.plain(slope):  # an objective of the user's own, which does not say
         return of_sum(m * n) * abs(value) + m * n * VANISHING
+    count = facts.images.count(slope)
     return (
-        of_sum(slope.size) * abs(value)
+        of_sum(count) * abs(value)
         + moved(facts, slope, of_image(facts, size, terms))
-        + slope.size * VANISHING * max(1.0, facts.bend or 1.0)  # weights multiply what vanished
+        + count * VANISHING * max(1.0, facts.bend or 1.0)  # weights multiply what vanished
     )
 
 
-def moved(facts: ObjectiveFacts, slope: Array, blur: float) -> float:
+def moved(facts: ObjectiveFacts, slope: Any, blur: float) -> float:
     """How far the loss moves when its image does by ``blur``: ‖y‖‖δz‖ + ½β‖δz‖², or L‖δz‖ where no slope exceeds L."""
     bend, steepest = facts.bend or 0.0, math.inf if facts.steepest is None else facts.steepest
-    return float(min(norm(slope) * blur + 0.5 * bend * blur * blur, steepest * blur if blur > 0.0 else 0.0))
+    straight = facts.images.norm(slope) * blur + 0.5 * bend * blur * blur
+    return float(min(straight, steepest * blur if blur > 0.0 else 0.0))

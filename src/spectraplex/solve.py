@@ -12,7 +12,7 @@ from .places.threads import one_blas_thread
 from .problem import Problem
 from .result import Result
 from .run import Run
-from .stop import Stop
+from .stop import Stop, stop_or_say
 
 
 def solve(
@@ -49,9 +49,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve: the first argument must be a Problem, got {type(problem).__name__}.")
-    stop = Stop(relative_gap=1e-3) if stop is None else stop
-    if not isinstance(stop, Stop):
-        raise TypeError(f"solve: stop must be a Stop such as Stop(relative_gap=0.01), got {type(stop).__name__}.")
+    stop = Stop(relative_gap=1e-3) if stop is None else stop_or_say("solve", stop)
     chance("solve", "failure", failure)
     watching = Observers.of("solve", observers)
     whole("solve", "seed", seed, least=0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import Enum
-from numbers import Real
+from typing import Any
+
+from .checks import as_float, is_real
 
 
 class Status(Enum):
@@ -55,12 +57,12 @@ class Stop:
             if asked is None:
                 continue
             least, words = (-math.inf, "a number") if name == "value" else (0.0, "a number ≥ 0")
-            number = isinstance(asked, Real) and not isinstance(asked, bool)
-            if not number or math.isnan(asked) or asked < least:
+            number = as_float(asked) if is_real(asked) else math.nan
+            if math.isnan(number) or number < least:
                 raise ValueError(f"Stop: {name} must be {words} or None, got {asked!r}.")
-            if name == "max_steps" and (math.isinf(asked) or asked != int(asked)):
+            if name == "max_steps" and (math.isinf(number) or number != int(number)):
                 raise ValueError(f"Stop: max_steps must be a whole number, got {asked!r}; None is no limit.")
-            object.__setattr__(self, name, int(asked) if name == "max_steps" else float(asked))
+            object.__setattr__(self, name, int(number) if name == "max_steps" else number)
 
     def begun(self, value: float) -> Stop:
         """The same for a run that began at this value: ``start_gap`` becomes part of ``gap``."""
@@ -95,3 +97,10 @@ class Stop:
         if self.max_products is not None and products >= self.max_products:
             return Status.PRODUCT_LIMIT
         return None
+
+
+def stop_or_say(owner: str, stop: Any) -> Stop:
+    """Refuse what is no ``Stop``."""
+    if not isinstance(stop, Stop):
+        raise TypeError(f"{owner}: stop must be a Stop such as Stop(relative_gap=0.01), got {type(stop).__name__}.")
+    return stop

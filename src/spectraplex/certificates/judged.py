@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import as_array
 from ..fingerprint import factors_fingerprint, fingerprint
 from ..losses.curves import NotFinite
 from ..matrices.factors import Factors, Rectangular, Symmetric, as_factors
@@ -83,6 +84,11 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
 # ------------------------------------------------------------------------------------------------- candidates
 
 
+def inside(owner: str, problem: Problem, X: Any) -> Factors:
+    """Feasible factors of X where the problem lives; what is no matrix of the domain is refused."""
+    return _inside(owner, problem, X)[0].at(problem.place)
+
+
 def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
     """Feasible factors, how far outside X was, and its fingerprint.
 
@@ -95,10 +101,10 @@ def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
     hermitian = problem.domain.hermitian
     if hasattr(X, "toarray"):
         raise TypeError(f"{owner}: X is a sparse matrix; pass X.toarray(), or its factors.")
-    X = np.asarray(X) if isinstance(X, list | np.matrix) else X
+    X = as_array(owner, "X", X) if isinstance(X, list | np.matrix) else X
     if isinstance(X, np.ndarray):
-        mark = fingerprint(X)
-        X = _of_dense(owner, problem, X)
+        dense, X = X, _of_dense(owner, problem, X)
+        mark = fingerprint(dense)
     else:
         X = as_factors(X, f"{owner}: X")
         mark = factors_fingerprint(X)

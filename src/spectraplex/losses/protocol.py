@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import numbers, positive_weights
+from ..checks import as_array, numbers, positive_weights
 from ..places.numpy import Array
 from .curves import Curve
 
@@ -58,8 +58,8 @@ class LossFacts:
     steepest : the largest size of ℓ's derivative; infinite where there is none.
     least : a number that ℓ is nowhere below, for every target; −∞ where none is known.
     complex : whether z and b may be complex.
-    never_negative: bool = False
     positive : whether ℓ is finite only where z > 0 (or z ≥ 0 where the target is zero).
+    never_negative : whether zero targets are about means that are never negative, on any matrix of the domain.
     along : z, dz, targets, weights ↦ the curve along a line; by default one that evaluates the loss.
     conjugate : slope, targets, weights ↦ its ``Conjugate``; None where there is none.
     terms : slope, targets, weights ↦ the sizes of all terms, for a loss whose terms cancel.
@@ -132,7 +132,7 @@ def plain(loss: Loss, targets: Any, weights: Any, shape: Shape) -> Prepared:
 
 def flat(targets: Any, shape: Shape) -> Array:
     """As many numbers as an image has; a table of rows is read row by row."""
-    if np.ndim(targets) == 0:
+    if np.ndim(as_array(shape.owner, "targets", targets)) == 0:
         targets = np.full(shape.size, targets)
     b = numbers(shape.owner, "targets", targets)
     if b.ndim == 2 and (shape.row is None or b.shape[1] != shape.row):

@@ -136,8 +136,12 @@ def _moved(A: Block, old: Place, new: Place, part: slice | None = None) -> Block
 
 def as_factors(start: Any, owner: str) -> Factors:
     """Factors from factors, (vectors, weights) or (U, s, V)."""
-    if isinstance(start, Symmetric | Rectangular):
+    if isinstance(start, Symmetric | Rectangular) and start.place is not HERE:
         return start
+    if isinstance(start, Symmetric):
+        start = (start.vectors, start.weights)
+    elif isinstance(start, Rectangular):
+        start = start.triple()
     if isinstance(start, tuple) and len(start) in (2, 3):
         try:
             parts = [np.asarray(part) for part in start]
@@ -153,7 +157,10 @@ def as_factors(start: Any, owner: str) -> Factors:
 
 def _entries(factors: Factors, rows: Any, cols: Any) -> Array:
     shape, (U, s, V) = factors.shape, factors.triple()
-    rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
+    try:
+        rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
+    except ValueError:
+        raise ValueError("entries: rows and cols must be whole numbers, as many of one as of the other.") from None
     for name, index, bound in (("rows", rows, shape[0]), ("cols", cols, shape[1])):
         if index.size and not np.issubdtype(index.dtype, np.integer):
             raise TypeError(f"entries: {name} must be integers, got {index.dtype}.")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import indices
+from ..checks import as_array, indices
 from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array
 from .features import checked, sparse_parts
@@ -41,7 +41,7 @@ class Differences:
         self.data = checked("Differences", data)
         if self.data.dtype.kind == "c":
             raise TypeError("Differences: data must be real; put real and imaginary parts side by side.")
-        tuples = np.asarray(tuples)
+        tuples = as_array("Differences", "tuples", tuples)
         if tuples.ndim != 2 or tuples.shape[1] not in (2, 3) or tuples.shape[0] == 0:
             raise ValueError(f"Differences: tuples have shape {tuples.shape}; give triplets (N, 3) or pairs (N, 2).")
         points, features = self.data.shape

@@ -36,7 +36,7 @@ class ConditionalGradient:
     Memory: ClassVar[type] = CGMemory
 
     def __init__(self, step: str = "line-search", oracle: Oracle | None = None) -> None:
-        if step not in ("line-search", "open-loop"):
+        if not isinstance(step, str) or step not in ("line-search", "open-loop"):
             raise ValueError(f"ConditionalGradient: step must be 'line-search' or 'open-loop', got {step!r}.")
         object.__setattr__(self, "step_rule", step)
         object.__setattr__(self, "oracle", oracle_or_say("ConditionalGradient", oracle))

@@ -108,7 +108,7 @@ class ProjectedGradient:
     ) -> Descended:
         """The projected step; where β is not known, the first one of β, 2β, 4β, … whose model lies above f."""
         objective, domain, lifted = problem.objective, problem.domain, problem.lifted
-        known, products, before = _smoothness(problem) is not None, 0.0, (memory.U, memory.s, memory.V)
+        known, products, before = _smoothness(problem) is not None, 0.0, _before(problem, memory)
         carried = fast and memory.momentum > 1.0  # there is momentum to carry on with
         behind = objective.measure(*before) if carried or not known else None
         met = None if known else curvature(problem, point, here, before, behind, memory.beta)
@@ -206,6 +206,11 @@ def _momentum(memory: PGMemory, beta: float) -> float:
     """s with s(s − 1)/β = s_old²/β_old, which keeps the rate f − f* = O(β/t²) when β changes both ways."""
     ratio = beta / memory.beta if memory.momentum > 1.0 else 1.0
     return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * ratio * memory.momentum**2))
+
+
+def _before(problem: Problem, memory: PGMemory) -> Triple:
+    """The point before; of a Hermitian one both sides are one block, also in a run that was saved."""
+    return memory.U, memory.s, memory.U if problem.domain.hermitian else memory.V
 
 
 class TooLarge(Exception):

@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import number
 from ..losses.curves import NotFinite
 from ..places.numpy import Array, dagger, inner
-from .check_parts import check_loss, check_measurements
+from .check_parts import check_loss, check_measurements, operator
 from .facts import facts_of
 from .tester import Report, Tester
 
@@ -179,6 +179,7 @@ class _Checker(Tester):
             reference,
             "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat",
         )
+        operator(self, G, f.shape, P, Q)
         # slope, gradient and curve agree, and with finite differences
         U, s, V = D
         exact = inner(U * s, G.matmat(V)) if s.size else 0.0
@@ -212,12 +213,37 @@ class _Checker(Tester):
             1e-4,
         )
         self._curvature(X, Y, z, y, value, slope, scale)
+        self._conjugate(z, y, value, slope)
+
+    def _conjugate(self, z: Any, y: Any, value: float, slope: Any) -> None:
+        """ℓ(z) + ℓ*(slope) = ⟨slope, z⟩, and ≥ at another image and other multiples: all certificates stand on it."""
+        f, facts = self.f, facts_of(self.f)
+        other = float(f.evaluate(y)[0])
+        if facts.lower is not None:
+            text = f"a value of {min(value, other):.6g} was met, less than the lower={facts.lower:.6g} it claims."
+            self.expect("lower", min(value, other) >= facts.lower - 1e-9 * (abs(value) + abs(other)), text)
+        if facts.conjugate is None or facts.inexact:  # a value found to some accuracy proves nothing
+            return
+        conjugate = facts.conjugate(slope)
+        for c in (0.5, 1.0, 1.5):
+            if c > conjugate.limit * (1 + 1e-9):
+                continue
+            star = conjugate.at(min(c, conjugate.limit))
+            for image, there in ((z, value), (y, other)):
+                pairing = c * f.pair(slope, image)
+                size = abs(there) + abs(pairing) + abs(star) + conjugate.size
+                less = pairing - there - star
+                text = f"ℓ(z) + ℓ*(c·slope) lies {less:.3g} below c·⟨slope, z⟩ at c = {c:g}."
+                self.expect("conjugate", less <= 1e-7 * size, text)
+                if image is z and c == 1.0:
+                    text = "ℓ(z) + ℓ*(slope) differs from ⟨slope, z⟩ at the slope of z"
+                    self.close("conjugate", there + star, pairing, size, text)
 
     def _curvature(self, X: Any, Y: Any, z: Any, y: Any, value: float, slope: Any, scale: float) -> None:
         f, facts = self.f, facts_of(self.f)
         step = f.combine(1.0, y, -1.0, z)
         D = (X[0] * X[1]) @ dagger(X[2]) - (Y[0] * Y[1]) @ dagger(Y[2])
-        square = inner(D, D)
+        square = inner(D, D) + 1e-300  # of 1 × 1 matrices with one trace there is no other
         rise = float(f.evaluate(y)[0]) - value - f.pair(slope, step)
         slack = 1e-9 * scale
         self.expect("convexity", rise >= -slack, f"f(Y) lies {-rise:.3g} below its tangent at X: it is not convex.")

@@ -15,6 +15,7 @@ from ..measurements.protocol import Facts, is_positive, of_dense
 from ..places.numpy import Array, dagger, inner
 from .tester import Report, Tester
 
+_LARGE = 250_000  # entries of a matrix up to which it is looked at whole
 _SIZE = 12  # numbers that a loss is tested on, in groups of three
 
 
@@ -32,6 +33,26 @@ def check_measurements(thing: Any, hermitian: bool | None, size: float, trials: 
 def check_loss(thing: Any, targets: Any, size: float, trials: int, seed: int) -> Report:
     rng = np.random.default_rng(seed)
     return LossTester(named("check", thing), targets, size, rng).run(trials)
+
+
+def operator(tester: Tester, G: Any, shape: tuple[int, int], P: Array, Q: Array) -> None:
+    """Shape, scores and matrix of an operator go with its products."""
+    GQ = G.matmat(Q)
+    size = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
+    text = f"the operator is said to have shape {tuple(G.shape)}, not {tuple(shape)}."
+    tester.expect("operator", tuple(G.shape) == tuple(shape), text)
+    wanted = np.sum(P.conj() * GQ, axis=0).real
+    for score, want in zip(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), 2), wanted, strict=True):
+        tester.close("scores", float(score), float(want), size, "scores(P, Q) differ from ⟨pₖ, G·qₖ⟩")
+    if shape[0] * shape[1] > _LARGE:
+        return
+    whole = G.dense()
+    off = float(np.linalg.norm(whole @ Q - GQ))
+    tester.expect("dense", off <= 1e-9 * size, f"dense() multiplies otherwise than matmat, by {off:.3g}.")
+    if getattr(G, "hermitian", False):
+        skew = float(np.abs(whole - dagger(whole)).max()) if whole.shape[0] == whole.shape[1] else np.inf
+        top = float(np.abs(whole).max())
+        tester.expect("hermitian", skew <= 1e-9 * top, f"it says it is Hermitian, but is off by {skew:.3g}.")
 
 
 class MeasurementTester(Tester):
@@ -84,29 +105,36 @@ class MeasurementTester(Tester):
         GQ, GP = G.matmat(Q), G.rmatmat(P)
         size = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
         self.close("products", inner(P, GQ), inner(GP, Q), size, "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat")
-        scores = float(np.sum(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), 2)))
-        self.close("scores", scores, inner(P, GQ), size, "the sum of scores(P, Q) differs from ⟨P, G·Q⟩")
-        whole = G.dense()
-        off = float(np.linalg.norm(whole @ Q - GQ))
-        self.expect("dense", off <= 1e-9 * size, f"dense() multiplies otherwise than matmat, by {off:.3g}.")
-        if getattr(G, "hermitian", False):
-            skew = float(np.abs(whole - dagger(whole)).max())
-            top = float(np.abs(whole).max())
-            self.expect("hermitian", skew <= 1e-9 * top, f"it says it is Hermitian, but is off by {skew:.3g}.")
+        operator(self, G, (m, n), P, Q)
+
+    def shortcuts(self, y: Array, there: Array) -> None:
+        """What a measurement works out quicker is the same: 𝒜 of an operator, and its Gram matrix."""
+        A, size = self.A, 1e-9 * float(np.linalg.norm(there)) + 1e-300
+        if hasattr(A, "of_operator"):
+            off = float(np.linalg.norm(A.of_operator(A.adjoint(y)) - there))
+            self.expect("of_operator", off <= size, f"𝒜(𝒜*(y)) as of_operator has it differs by {off:.3g}.")
+        if hasattr(A, "gram"):
+            off = float(np.linalg.norm(A.gram() @ y - there))
+            self.expect("gram", off <= size, f"gram()·y differs from 𝒜(𝒜*(y)) by {off:.3g}.")
 
     def bounds(self, y: Array, z: Array, X: tuple[Array, Array, Array]) -> None:
         """‖𝒜(X)‖ ≤ reach·‖X‖, at X and after some power iterations, and the claimed eigenvalues likewise."""
         A, (m, n) = self.A, self.A.shape
         dense = (X[0] * X[1]) @ dagger(X[2])
         ratios = [float(np.linalg.norm(z) / np.linalg.norm(dense))]
-        if m * n <= 250_000:
+        if m * n <= _LARGE:
             G = A.adjoint(y).dense()
+            self.shortcuts(y, of_dense(A, G))
             for _ in range(6):
                 image = of_dense(A, G / np.linalg.norm(G))
                 ratios.append(float(np.linalg.norm(image)))
                 G = A.adjoint(image).dense()
                 if not np.linalg.norm(G) > 0:
                     break
+        if hasattr(A, "coverage"):
+            squares = [float(np.sum(part)) for part in A.coverage(None)]
+            text = f"rows sum to {squares[0]:.6g} and columns to {squares[1]:.6g}, but ‖𝒜‖² is {max(ratios) ** 2:.6g}."
+            self.expect("coverage", min(squares) >= max(ratios) ** 2 * (1 - 1e-9), text)
         if hasattr(A, "reach"):
             text = f"‖𝒜(X)‖ = {max(ratios):.6g}‖X‖ was met, more than the reach {float(A.reach):.6g} it claims."
             self.expect("reach", max(ratios) <= float(A.reach) * (1 + 1e-9), text)
@@ -150,6 +178,10 @@ class LossTester(Tester):
             met = self.told.curvature * rise / max(most, 1e-300)
             text = f"a curvature of {met:.6g} was met, claimed is {self.told.curvature:.6g}."
             self.expect("claimed curvature", rise <= most * (1 + 1e-9) + 1e-9 * scale, text)
+        if self.told.strong:
+            least = 0.5 * self.told.strong * (1.0 if self.w is None else float(self.w.min())) * inner(x - z, x - z)
+            text = f"it rises by {rise:.6g} over its tangent, by its claim (strong) at least {least:.6g}."
+            self.expect("claimed strong convexity", rise >= least * (1 - 1e-9) - 1e-9 * scale, text)
         if math.isfinite(self.told.steepest):
             bound = self.told.steepest * (math.sqrt(z.size) if self.w is None else float(np.linalg.norm(self.w)))
             steep = float(np.linalg.norm(slope))
@@ -223,6 +255,10 @@ class LossTester(Tester):
             for c in (0.1, 0.5, 0.9, 1.0, 1.5, 4.0):
                 if not 0.0 < c <= conjugate.limit:
                     continue
+                if conjugate.quadratic is not None:
+                    linear, bend = conjugate.quadratic
+                    text = f"at({c:g}) is not what its quadratic says"
+                    self.close("quadratic", conjugate.at(c), c * linear + 0.5 * c * c * bend, size, text)
                 for there, other in ((z, values[0]), (x, values[1])):
                     less = c * inner(y, there) - other - conjugate.at(c)
                     room = 1e-9 * (size + abs(other) + abs(c * inner(y, there)) + abs(conjugate.at(c)))

@@ -135,9 +135,15 @@ def facts_of(objective: Any) -> ObjectiveFacts:
         single=bool(_told(objective, "single")),
         inexact=bool(_told(objective, "inexact")),
         summed=int(_told(objective, "summed") or 0),
-        place=HERE if _told(objective, "place") is None else objective.place,
-        images=ARRAYS if _told(objective, "images") is None else objective.images,
+        place=_verbs(objective, "place", ("from_host", "gram", "times"), HERE),
+        images=_verbs(objective, "images", ("plain", "blend", "pack"), ARRAYS),
     )
+
+
+def _verbs(objective: Any, name: str, verbs: tuple[str, ...], otherwise: Any) -> Any:
+    """An attribute that has these verbs; one that has not is the objective's own, and means something else."""
+    told = _told(objective, name)
+    return told if all(hasattr(told, verb) for verb in verbs) else otherwise
 
 
 def _told(objective: Any, name: str) -> Any:

@@ -19,6 +19,7 @@ class Report:
     trials: int = 0
     moved: int = 0  # trials that were moved to where the function is finite
     skipped: int = 0  # trials that could not be: they tested nothing
+    because: str = ""  # why they could not be
 
     @property
     def ok(self) -> bool:
@@ -35,7 +36,7 @@ class Report:
         if self.moved:
             lines.append(f"{self.moved} of {self.trials} trials were moved to where the function is finite.")
         if self.skipped:
-            lines.append(f"{self.skipped} of {self.trials} trials were skipped: the function is not finite there.")
+            lines.append(f"{self.skipped} of {self.trials} trials were skipped: {self.because}.")
         return "\n".join(lines)
 
 
@@ -47,6 +48,7 @@ class Tester(ABC):
         self.wrong: dict[str, str] = {}
         self.tested: dict[str, None] = {}
         self.moved = self.skipped = 0
+        self.because = "the function is not finite there"
 
     @abstractmethod
     def trial(self) -> None:
@@ -60,7 +62,7 @@ class Tester(ABC):
         except Exception as error:
             self.fail("evaluation", f"it raised {type(error).__name__}: {error}")
         wrong = tuple(f"{name}: {text}" for name, text in self.wrong.items())
-        return Report(tuple(self.tested), wrong, trials, self.moved, self.skipped)
+        return Report(tuple(self.tested), wrong, trials, self.moved, self.skipped, self.because)
 
     def finish(self, trials: int) -> None:  # noqa: B027 (most testers have nothing left to do)
         """After the last trial."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..checks import whole
+from ..checks import is_flag, whole
 from ..objectives.check import check as check_objective
 from ..objectives.tester import Report
 from .domains import check_domain
@@ -54,8 +54,13 @@ def check(
         True when all is well; printing it gives one sentence per fault.
     """
     whole("check", "trials", trials)
+    whole("check", "seed", seed, least=0)
+    if hermitian is not None and not is_flag(hermitian):
+        raise TypeError(f"check: hermitian must be True, False or None, got {hermitian!r}.")
     for names, tester in ((_PLACE, check_place), (_DOMAIN, check_domain), (_METHOD, check_method)):
         if not isinstance(thing, str) and all(hasattr(thing, name) for name in names):
+            if isinstance(thing, type):
+                return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
             return tester(thing, trials, seed)
     return check_objective(thing, hermitian=hermitian, size=size, trials=trials, seed=seed, targets=targets)
 

@@ -18,8 +18,6 @@ _STEPS = 12
 
 
 def check_method(method: Any, trials: int, seed: int) -> Report:
-    if isinstance(method, type):
-        return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
     if not hasattr(method, "Memory"):
         return Report(("protocol",), ("protocol: it lacks Memory, the dataclass that init and step return.",))
     return MethodTester(method, np.random.default_rng(seed)).run(trials)
@@ -30,7 +28,14 @@ class MethodTester(Tester):
 
     def __init__(self, method: Any, rng: np.random.Generator) -> None:
         super().__init__(rng)
-        self.method, self.count = method, 0
+        self.method, self.count, self.refused = method, 0, ""
+        self.because = "the method refuses the problem"
+
+    def finish(self, trials: int) -> None:
+        if self.skipped == trials:
+            self.fail(
+                "require", f"it refuses every problem it was tried on, so that nothing was tested: {self.refused}"
+            )
 
     def trial(self) -> None:
         kinds = (Spectrahedron(8), NuclearBall((6, 5), 2.0), TraceBall(7, 1.5))
@@ -44,8 +49,8 @@ class MethodTester(Tester):
         if require is not None:
             try:
                 require(problem)
-            except ValueError:
-                self.skipped += 1
+            except ValueError as refused:
+                self.skipped, self.refused = self.skipped + 1, str(refused)
                 return
         off = domain.project(A).dense() - A
         self.walk(problem, 0.5 * inner(off, off))
@@ -54,15 +59,17 @@ class MethodTester(Tester):
         start = problem.point(problem.domain.start(problem.dtype, np.random.default_rng(1)), fresh=True)
         rng = np.random.default_rng(2)
         point, memory, _ = self.method.init(problem, start, rng)
-        first, best = start.value, point.value
+        first, best, moved = start.value, point.value, False
         for _ in range(_STEPS):
             before = rng.bit_generator.state
             new, later, step = self.method.step(problem, point, memory, rng)
             self.feasible(problem, new, optimum)
             self.expect("step", np.isfinite(step.size) and step.products >= 0, "its size or products are no numbers.")
             point, held, memory = new, (before, point, memory), later
-            best = min(best, new.value)
+            best, moved = min(best, new.value), moved or step.size > 0
         self.expect("progress", best < first or first <= optimum * (1 + 1e-9), f"f stays at {first:.6g}.")
+        text = f"{_STEPS} steps have size zero, but f = {best:.6g} is above the optimum {optimum:.6g}."
+        self.expect("progress", moved or best <= optimum * (1 + 1e-6) + 1e-9, text)
         self.again(problem, held, point)
 
     def feasible(self, problem: Problem, point: Point, optimum: float) -> None:
@@ -70,7 +77,10 @@ class MethodTester(Tester):
         lengths, weights = place.norms(atoms.vectors), atoms.weights
         unit = bool(np.abs(lengths - 1.0).max() <= 1e-9 and weights.min() >= 0 and abs(weights.sum() - 1.0) <= 1e-9)
         self.expect("feasible", unit, "atoms are not unit, or their weights are negative or do not sum to one.")
-        fresh = problem.point(atoms).value
+        there = problem.point(atoms)
+        fresh, pairing = there.value, problem.lifted.pair(point.slope, there.image)
+        close = abs(pairing - problem.lifted.pair(there.slope, there.image)) <= 1e-6 * max(abs(pairing), 1.0)
+        self.expect("slope", close, "the slope of the point is not that at its atoms: was it moved with them?")
         text = f"the point says f = {point.value:.10g}, its atoms have {fresh:.10g}: the image was not moved with them."
         self.expect("image", abs(fresh - point.value) <= 1e-7 * max(abs(fresh), 1.0), text)
         text = f"f = {fresh:.10g} lies below the optimum {optimum:.10g}."
@@ -83,9 +93,8 @@ class MethodTester(Tester):
             self.fail("memory", f"it is {type(memory).__name__}, but must be a flat dataclass.")
             return
         parts = {each.name: getattr(memory, each.name) for each in fields(memory)}
-        odd = [
-            name for name, part in parts.items() if not isinstance(part, int | float | str | np.generic | np.ndarray)
-        ]
+        flat = int | float | str | np.generic | np.ndarray
+        odd = [name for name, part in parts.items() if not isinstance(part, flat) or np.asarray(part).dtype == object]
         self.expect("memory", not odd, f"{', '.join(odd)} are neither arrays, numbers nor strings: it cannot be saved.")
         rng = np.random.default_rng()
         rng.bit_generator.state = state

@@ -71,11 +71,19 @@ class PlaceTester(Tester):
         self.block("axis", place.axis(slice(0, d), 3, kind.name), np.eye(d)[:, 3:4], 0.0)
         wide = "complex128" if kind.kind == "c" else "float64"
         self.block("cast", place.cast(A, wide), host[0].astype(wide), 0.0)
+        narrow = np.dtype("complex64" if kind.kind == "c" else "float32")
+        for verb, made, want in (
+            ("cast", place.cast(A, wide), np.dtype(wide)),
+            ("cast", place.cast(A, narrow), narrow),
+            ("copy", place.copy(A, wide), np.dtype(wide)),
+            ("axis", place.axis(slice(0, d), 3, kind.name), kind),
+        ):
+            self.expect(verb, place.kind(made) == want, f"its numbers are {place.kind(made)}, not {want}.")
         self.block("copy", place.copy(A, kind), host[0], 0.0)
 
         double = np.finfo(np.float64).eps * 64.0 * d
         exact = [each.astype(wide) for each in host]
-        self.same("gram", place.gram(A, B), dagger(exact[0]) @ exact[1], max(eps, double))
+        self.same("gram", place.gram(A, B), dagger(exact[0]) @ exact[1], double)  # summed in double, whatever it is
         dots, each = np.sum(exact[0].conj() * exact[1], axis=0).real, self.rng.uniform(0.5, 2.0, d)
         self.same("dots", place.dots(A, B), dots, max(eps, double) * d)
         weighed = each @ (exact[0].conj() * exact[1]).real
@@ -83,10 +91,11 @@ class PlaceTester(Tester):
         self.same("norms", place.norms(A), np.linalg.norm(exact[0], axis=0), max(eps, double))
         self.same("largest", place.largest(A), np.abs(host[0]).max(), eps)
         self.same("row", place.row(A, 2), host[0][2], 0.0)
-        broken = host[0].copy()
-        broken[1, 1] = np.nan
-        told = place.finite(A) and not place.finite(place.from_host(broken))
-        self.expect("finite", told, "it does not tell numbers from NaN.")
+        for odd in (np.nan, np.inf):
+            broken = host[0].copy()
+            broken[1, 1] = odd
+            told = place.finite(A) and not place.finite(place.from_host(broken))
+            self.expect("finite", told, f"it does not tell numbers from {odd}.")
         self.bases(A, exact, wide)
         self.kept(A, host[0], eps)
         self.scalings(d, k)
@@ -103,28 +112,36 @@ class PlaceTester(Tester):
         twice = place.orthonormal(place.join(tall, tall))
         self.expect("orthonormal", place.width(twice) == k, "dependent columns were not left out.")
         self.same("orthonormal", place.gram(twice, twice), np.eye(place.width(twice)), tight)
+        self.block("orthonormal", place.times(twice, place.gram(twice, tall)), exact[0], tight * d)  # the same span
         beside = place.orthonormal(place.from_host(exact[1]), twice)
         self.same("orthonormal", place.gram(twice, beside), np.zeros((k, place.width(beside))), tight)
         drawn = place.random(slice(0, d), 3, wide, np.random.default_rng(5))
         again = place.random(slice(0, d), 3, wide, np.random.default_rng(5))
         self.same("random", place.norms(drawn), np.ones(3), tight)
         self.block("random", again, place.to_host(drawn), 0.0)
+        overlap = np.abs(place.gram(drawn, drawn) - np.eye(3)).max()
+        self.expect("random", overlap < 1.0 - 1e-6, "its columns are the same.")
+        real = np.abs(place.to_host(drawn).imag).max() == 0.0
+        self.expect("random", real == (wide == "float64"), f"asked for {wide}, it draws {'real' if real else 'other'}.")
 
     def kept(self, A: Block, host: Array, eps: float) -> None:
         """Rooms and buffers: what was written is there, and growing keeps it."""
         place, (d, k) = self.place, host.shape
-        room, buffer = place.room(slice(0, d), host.dtype), place.buffer(A)
-        for i in range(9):
+        room, buffer, added = place.room(slice(0, d), host.dtype), place.buffer(A), 40  # more than any room to spare
+        for i in range(added):
             room.write(i * k, A)
-            buffer.append(place.columns(A, slice(0, 1)))
-        self.block("room", room.first(9 * k), np.tile(host, (1, 9)), 0.0)
-        whole = np.concatenate([host, np.tile(host[:, :1], (1, 9))], axis=1)
-        self.expect("buffer", buffer.used == k + 9, f"{buffer.used} columns are used, not {k + 9}.")
+            at = buffer.append(place.columns(A, slice(i % k, i % k + 1)))
+            self.expect("buffer", at == k + i, f"append says that column {k + i} is at {at}.")
+            if i in (3, added - 1):  # single precision is brought up to date, not made once
+                whole = np.concatenate([host, host[:, np.arange(i + 1) % k]], axis=1)
+                single = place.columns(buffer.single, slice(0, buffer.used))
+                self.block("buffer", single, whole, max(eps, 1e-6))
+        self.block("room", room.first(added * k), np.tile(host, (1, added)), 0.0)
+        self.expect("buffer", buffer.used == k + added, f"{buffer.used} columns are used, not {k + added}.")
         self.block("buffer", place.columns(buffer.block, slice(0, buffer.used)), whole, 0.0)
-        single = place.columns(buffer.single, slice(0, buffer.used))
-        self.block("buffer", single, whole, max(eps, 1e-6))
         few = buffer.kept(np.array([1, 0]))
-        self.block("buffer", place.columns(few.block, slice(0, few.used)), host[:, [1, 0]], 0.0)
+        few.append(place.columns(A, slice(0, 1)))
+        self.block("buffer", place.columns(few.block, slice(0, few.used)), host[:, [1, 0, 0]], 0.0)
 
     def scalings(self, d: int, k: int) -> None:
         rows, columns = self.rng.uniform(0.0, 2.0, d - 2), self.rng.uniform(0.0, 2.0, k)
@@ -136,27 +153,38 @@ class PlaceTester(Tester):
         self.block("reciprocal", self.place.reciprocal(outer, 0.5, 0.25), 0.5 / (want + 0.25), 1e-12)
 
     def passes(self, d: int, k: int, kind: np.dtype[Any]) -> None:
-        """The three passes of a deck, against the formulas; pairs are kept in single precision."""
+        """The passes of a deck, three steps long, against the formulas; pairs are kept in single precision."""
         place, like = self.place, np.result_type(kind, np.float64)
-        Y, g, product = (self.normal((d, k), kind.name).astype(like) for _ in range(3))
-        scaling = self.rng.uniform(0.1, 1.0, (d, k))
-        deck = place.deck(
-            place.copy(place.from_host(Y), like), place.from_host(g.copy()), place.from_host(scaling), 2, True
-        )
-        deck.back([], np.zeros(0))
-        fall, length, norm = deck.forth([], np.zeros(0), 0.5, 0)
-        direction = -0.5 * scaling * g
-        want = [float(np.vdot(direction, g).real), float(np.vdot(direction, direction).real)]
-        self.same("deck", (fall, length), want, 1e-5)
-        self.block("deck", deck.ahead, Y + direction, 1e-5)
-        self.same("deck", norm, np.linalg.norm(Y + direction) ** 2, 1e-5)
-        self.same("deck", deck.shorten(0, 0.5), np.linalg.norm(Y + 0.5 * direction) ** 2, 1e-5)
-        ahead = Y + 0.5 * direction
-        dots = deck.turn([], 0, place.from_host(product), 0.3, 2.0)
-        new = 2.0 * (product - 0.3 * ahead)
-        change, step = new - g, 0.5 * direction
-        bend = float(np.vdot(step, change).real)
-        scaled = float(np.sum(scaling * np.abs(change) ** 2))
-        want = [float(np.vdot(step, new).real), bend, scaled, float(np.linalg.norm(change) ** 2)]
-        self.same("deck", dots, want, 1e-4)
-        self.block("deck", deck.here, ahead, 1e-5)
+        Y, g = (self.normal((d, k), kind.name).astype(like) for _ in range(2))
+        scaling, given = self.rng.uniform(0.1, 1.0, (d, k)), place.from_host(Y.copy())
+        first = Y
+        deck = place.deck(place.copy(given, like), place.from_host(g.copy()), place.from_host(scaling), 2, True)
+        steps: list[Array] = []
+        changes: list[Array] = []
+        for free in range(3):
+            slots, a, c = list(range(free)), self.normal((free,)), self.normal((free,))
+            if free == 2:
+                scaling = self.rng.uniform(0.1, 1.0, (d, k))
+                deck.rescale(place.from_host(scaling))
+            rest = scaling * (g - sum((each * t for each, t in zip(a, changes, strict=True)), np.zeros_like(g)))
+            self.same("deck.back", deck.back(slots, a), [_inner(t, rest) for t in changes], 1e-4 * d)
+            step = -(0.5 * rest + sum((each * s for each, s in zip(c, steps, strict=True)), np.zeros_like(g)))
+            want = (_inner(step, g), _inner(step, step), _inner(Y + step, Y + step))
+            self.same("deck.forth", deck.forth(slots, c, 0.5, free), want, 1e-4)
+            self.block("deck.forth", deck.ahead, Y + step, 1e-4)
+            step = 0.5 * step
+            self.same("deck.shorten", deck.shorten(free, 0.5), _inner(Y + step, Y + step), 1e-4)
+            product = self.normal((d, k), kind.name).astype(like)
+            Y = Y + step
+            new = 2.0 * (product - 0.3 * Y)
+            change = new - g
+            own = [_inner(step, new), _inner(step, change), _inner(change, scaling * change), _inner(change, change)]
+            dots = deck.turn(slots, free, place.from_host(product), 0.3, 2.0)
+            self.same("deck.turn", dots, [*(_inner(s, new) for s in steps), *own], 1e-4)
+            self.block("deck.turn", deck.here, Y, 1e-4)
+            g, steps, changes = new, [*steps, step], [*changes, change]
+        self.block("copy", given, first, 0.0)  # what a deck writes into is not what it was copied from
+
+
+def _inner(A: Array, B: Array) -> float:
+    return float(np.vdot(A, B).real)
