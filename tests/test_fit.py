@@ -546,3 +546,13 @@ def test_a_saved_run_on_complex_matrices_goes_on_to_the_same_bits(tmp_path):
     whole = sx.solve(problem, stop=sx.Stop(max_steps=10))
     on = sx.solve(problem, stop=sx.Stop(max_steps=7), start=sx.load(half.save(tmp_path / "half")))
     assert [each.value for each in on.trace] == [each.value for each in whole.trace]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_noise_of_a_gradient_near_the_largest_numbers(sparse):
+    """Squares of what is summed are beyond floating point, the sum itself is not."""
+    data = 1e50 * np.ones((4, 3))
+    for kind in (sx.Features(csr_matrix(data) if sparse else data, 2), sx.Matrices([1e50 * np.eye(3)] * 8)):
+        with np.errstate(all="raise"):
+            noise = kind.adjoint(np.full(8, 1e110)).noise()
+        assert 0.0 < noise < np.inf
