@@ -302,3 +302,11 @@ def test_upper_bound_of_an_unfinished_run_is_still_above():
         assert bound.value >= sigma
         missed += bound.estimate < sigma * (1 - 1e-6)
     assert missed > 50  # the control: a Ritz value used as a bound would have been wrong almost always
+
+
+def test_a_matrix_whose_entries_cancelled_is_known_to_its_noise():
+    """Zero may be what rounding left of it: another machine sees other last bits, and proves no more than the noise."""
+    for noise in (0.0, 1e-3):
+        zero = Dense(np.zeros((3, 3)), hermitian=True, blur=lambda noise=noise: noise)
+        bound = upper_bound(Lifted(zero, slice(0, 3), slice(0, 3), 3, 2.0), failure=1e-9, rng=np.random.default_rng(0))
+        assert bound.kind == "proven" and bound.value == bound.rounding == 2.0 * noise

@@ -533,3 +533,26 @@ def test_complex_entries_and_features(name):
         problem = sx.Problem(fit, sx.NuclearBall((D, 4), 2.0))
         result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-4))
         assert result.gap <= 1e-4 * result.value and sx.verify(result.certificate, problem, result.X)
+
+
+def test_a_saved_run_on_complex_matrices_goes_on_to_the_same_bits(tmp_path):
+    """Real parts of complex numbers lie two apart; read from a file they lie side by side, and sum to other bits."""
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((18, 4, 2)) + 1j * rng.standard_normal((18, 4, 2))
+    fit = sx.Fit(sx.Matrices(B @ B.conj().swapaxes(1, 2)), rng.standard_normal(18), "huber")
+    problem = sx.Problem(fit, sx.TraceBall(4, 0.5))
+    half = sx.solve(problem, stop=sx.Stop(max_steps=3))
+    assert half.state["image"].flags.c_contiguous
+    whole = sx.solve(problem, stop=sx.Stop(max_steps=10))
+    on = sx.solve(problem, stop=sx.Stop(max_steps=7), start=sx.load(half.save(tmp_path / "half")))
+    assert [each.value for each in on.trace] == [each.value for each in whole.trace]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_noise_of_a_gradient_near_the_largest_numbers(sparse):
+    """Squares of what is summed are beyond floating point, the sum itself is not."""
+    data = 1e50 * np.ones((4, 3))
+    for kind in (sx.Features(csr_matrix(data) if sparse else data, 2), sx.Matrices([1e50 * np.eye(3)] * 8)):
+        with np.errstate(all="raise"):
+            noise = kind.adjoint(np.full(8, 1e110)).noise()
+        assert 0.0 < noise < np.inf

@@ -90,8 +90,8 @@ def _proven(operator: Hermitian, expected: float | None = None) -> Bound:
     A = operator.dense()
     cost = operator.products - spent
     scale = float(np.max(np.abs(A), initial=0.0))
-    if scale == 0.0:
-        return Bound(0.0, "proven", 0.0, cost, 0.0)
+    if scale == 0.0:  # as far as rounding lets us see: entries that cancelled are known to their noise
+        return Bound(operator.noise(), "proven", 0.0, cost, 0.0, operator.noise())
     unit = size_one(scale)  # entries of size one: no overflow, no underflow, and the margins below are meaningful
     A, scale = A * unit, 1.0 / unit
     A = 0.5 * (A + dagger(A))

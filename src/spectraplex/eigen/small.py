@@ -46,7 +46,7 @@ def decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Dec
     values, vectors = (_two_sided if two else _one_sided)(unit * matrix, count, blur)
     if values.size > count and values[count - 1] - values[count] <= blur:
         vectors = _untied(values, vectors, count, blur, rng)
-    return values[:count] / unit, vectors[:, :count], blur / unit
+    return values[:count] / unit, np.ascontiguousarray(vectors[:, :count]), blur / unit
 
 
 def _one_sided(A: Array, count: int, blur: float) -> tuple[Array, Array]:

@@ -56,7 +56,7 @@ class Features:
             return Product(self._turned, self.data, table)
 
         def blur() -> float:
-            return 2 * EPS * table.shape[0] * float(np.linalg.norm(abs(self._turned) @ np.abs(table)))
+            return 2 * EPS * table.shape[0] * norm(abs(self._turned) @ np.abs(table))
 
         return Dense(np.asarray(self._turned @ table), blur=blur)
 

@@ -73,7 +73,7 @@ class Stack:
 
     def adjoint(self, y: Array) -> Dense:
         def blur() -> float:
-            return 2 * EPS * self.size * float(np.linalg.norm(np.abs(y) @ np.abs(self._flat)))
+            return 2 * EPS * self.size * norm(np.abs(y) @ np.abs(self._flat))
 
         return Dense((y @ self._flat).reshape(self.shape), self._hermitian, blur)
 
@@ -172,7 +172,7 @@ class Sparses:
 
     def adjoint(self, y: Array) -> Sparse:
         def blur() -> float:
-            return 2 * EPS * self.size * float(np.linalg.norm(abs(self.table) @ np.abs(y)))
+            return 2 * EPS * self.size * norm(abs(self.table) @ np.abs(y))
 
         return Sparse(self.pattern, np.ascontiguousarray(self.table @ y), self._hermitian, blur)
 

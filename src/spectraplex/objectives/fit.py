@@ -101,7 +101,8 @@ class Fit:
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return np.asarray(self.measurements.measure(U, s, V))
+        # a strided view, such as real parts, is summed to other bits than its copy in a saved run
+        return np.ascontiguousarray(self.measurements.measure(U, s, V))
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)
