@@ -18,7 +18,7 @@ from spectraplex.objectives.sharded import shard_rows  # noqa: E402
 @pytest.fixture(scope="module")
 def client():
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as made,
     ):
         yield made
@@ -198,7 +198,7 @@ def test_workers_that_are_killed_cost_time_and_nothing_else():
     import os
     import signal
 
-    quiet = {"dashboard_address": None, "silence_logs": 50}
+    quiet = {"dashboard_address": ":0", "silence_logs": 50}
     told, far = frame(seed=7)
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as cluster,

@@ -482,11 +482,11 @@ def test_gradients_too_large_to_be_formed_multiply_alike(monkeypatch):
 
 @pytest.mark.parametrize("complex_", [False, True])
 def test_many_rank_ones_are_formed_after_many_narrow_products_and_multiply_alike(monkeypatch, complex_):
-    from spectraplex.matrices import operators
+    from spectraplex.matrices import low_rank
 
     rng = np.random.default_rng(0)
     a = complex_vectors(rng, 60) if complex_ else rng.standard_normal((60, D))
-    monkeypatch.setattr(operators, "_MANY", 0)
+    monkeypatch.setattr(low_rank, "_MANY", 0)
     slope = rng.standard_normal(60)
     operator, exact = sx.RankOnes(a).adjoint(slope), (a.T * slope) @ a.conj()
     v = rng.standard_normal((D, 1)).astype(a.dtype)

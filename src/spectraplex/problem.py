@@ -123,7 +123,7 @@ class Problem:
             image = self.lifted.measure(vectors, atoms.weights, vectors)
         value, slope = self.lifted.evaluate(image)
         if not np.isfinite(value):
-            raise NotFinite(f"the objective is {value}")
+            raise NotFinite(f"the objective is {value}", float(value))
         return Point(atoms, image, float(value), slope, fresh)
 
     def descent(self, point: Point) -> Lifted:

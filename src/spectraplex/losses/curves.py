@@ -10,7 +10,14 @@ import numpy as np
 
 
 class NotFinite(ArithmeticError):
-    """An objective returned NaN or infinity; ``solve`` ends with the last good point."""
+    """An objective returned NaN or infinity; ``solve`` ends with the last good point.
+
+    ``value`` is which of the two it was, where that is known. Infinity is an edge of where a function is finite.
+    """
+
+    def __init__(self, words: str, value: float = float("inf")) -> None:
+        super().__init__(words)
+        self.value = value
 
 
 class Curve(Protocol):

@@ -18,6 +18,7 @@ CG would use, are the way out.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -177,10 +178,12 @@ class Hybrid:
 
 
 def _compressed(problem: Problem, found: Descent, start: float, worth: float, point: Point) -> Point:
-    """Where a descent came to, with few columns; ``point`` where f is not finite: an edge nearer than rounding."""
+    """Where a descent came to, with few columns; ``point`` where f is infinite: an edge nearer than rounding."""
     try:
         return compress(problem, found.Y, start, found.pull, worth)
-    except NotFinite:
+    except NotFinite as beyond:
+        if math.isnan(beyond.value):
+            raise
         return point
 
 

@@ -101,7 +101,7 @@ class Smooth:
         if gradient.dtype.kind == "c" and self.dtype == "float64":
             raise TypeError("Smooth: the gradient is complex; say dtype='complex128' if X is meant to be complex.")
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            raise NotFinite("value_and_gradient returned NaN or infinity")
+            raise NotFinite("value_and_gradient returned NaN or infinity", float(value))
         return value, gradient.astype(self.dtype, copy=False)
 
     def along(self, z: Array, dz: Array) -> Smoothly:
