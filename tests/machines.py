@@ -25,6 +25,7 @@ KERNELS = ("Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX", "
 SAME = {"Katmai": "Prescott"}
 # Everything else is numerical: a new file of tests is run on every machine unless it is named here.
 COMMAND_LINE = (
+    "test_cluster.py",  # other processes, like the command line
     "test_cli.py",
     "test_cli_bad.py",
     "test_cli_docs.py",
