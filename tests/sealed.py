@@ -111,11 +111,11 @@ class SealedDeck:
 
     @property
     def here(self) -> Shut:
-        return Shut(self.inside.here)
+        return Shut(self.inside.here.copy())  # a block that was handed out does not change: who needs the new one asks
 
     @property
     def ahead(self) -> Shut:
-        return Shut(self.inside.ahead)
+        return Shut(self.inside.ahead.copy())
 
     def rescale(self, scaling: Shut) -> None:
         self.inside.rescale(opened(scaling))

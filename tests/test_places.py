@@ -182,3 +182,23 @@ def test_the_tester_finds_what_is_wrong():
 
     report = sx.check(Careless())
     assert not report and "gram" in str(report)
+
+
+def test_a_shortened_step_is_measured_where_it_ends(monkeypatch):
+    """A block that a deck handed out is not the one after the step was shortened."""
+    from spectraplex.methods.descent import descend
+    from spectraplex.methods.quasi_newton import LimitedMemory
+
+    A = 0.1 * np.diag(np.arange(8.0))  # a small slope beside the curvature: first steps are too long
+    rng, shortened, plain = np.random.default_rng(1), [], LimitedMemory.shorten
+    monkeypatch.setattr(LimitedMemory, "shorten", lambda memory, cut: shortened.append(cut) or plain(memory, cut))
+    Y = rng.standard_normal((8, 2))
+    Y, values = Y / np.linalg.norm(Y), []
+    objective = sx.Smooth(lambda X: (0.5 * float(np.sum((X - A) ** 2)), X - A), (8, 8))
+    for function, place in ((objective, HERE), (Sealed(objective), SEALED)):
+        problem = sx.Problem(function, sx.Spectrahedron(8))
+        found = descend(problem, place.from_host(Y.copy()), None, 1e-9, most=6, fading=0.0)
+        assert found.steps > 0
+        values.append((found.value, len(shortened)))
+    assert values[0][1] > 0 and values[1][1] == 2 * values[0][1]
+    assert values[1][0] == pytest.approx(values[0][0], rel=1e-12)

@@ -173,10 +173,10 @@ def _search(
     problem: Problem, memory: LimitedMemory, value: float, fall: float, norm: float
 ) -> tuple[float, Any, Any, float, float] | None:
     """Value, image, slope, ‖ahead‖² and the share of the direction taken: all of it unless f would not fall enough."""
-    lifted, ahead, share = problem.lifted, memory.deck.ahead, 1.0
-    ones = np.ones(problem.place.width(ahead))
+    lifted, share = problem.lifted, 1.0
+    ones = np.ones(problem.place.width(memory.deck.ahead))
     for _ in range(_TRIALS):
-        reached, slope, image = np.inf, None, None
+        reached, slope, image, ahead = np.inf, None, None, memory.deck.ahead
         if 0.0 < norm < np.inf:  # else it went beyond the range of floating point: come back
             image = lifted.measure(ahead, ones / norm, ahead)
             with suppress(NotFinite):  # beyond the edge of where f is defined: come back
