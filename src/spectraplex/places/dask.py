@@ -20,7 +20,7 @@ import numpy as np
 
 from .here import HERE
 from .numpy import Array
-from .shards import Call, Sent, Slot, advance, inner_of, operation, small_of
+from .shards import Call, Sent, Slot, advance, operation, small_of
 
 _LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
 _KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
@@ -119,11 +119,11 @@ class ClusterPlace:
             return Sent(len(self._sent) - 1)
         return given
 
-    def _verb(self, name: str, *arguments: Any) -> Any:
+    def verb(self, name: str, *arguments: Any) -> Any:
         """A block-valued verb that works on every row alone: on the shards, here, or both."""
         if any(isinstance(each, Pair) for each in arguments):
-            left = self._verb(name, *(each.left if isinstance(each, Pair) else each for each in arguments))
-            right = self._verb(name, *(each.right if isinstance(each, Pair) else each for each in arguments))
+            left = self.verb(name, *(each.left if isinstance(each, Pair) else each for each in arguments))
+            right = self.verb(name, *(each.right if isinstance(each, Pair) else each for each in arguments))
             return Pair(left, right)
         verb = functools.partial(operation(name), None)
         if any(isinstance(each, Left) for each in arguments):
@@ -178,10 +178,10 @@ class ClusterPlace:
     # ---------------------------------------------------------------------------------------------- block-valued
 
     def columns(self, A: Any, index: Any) -> Any:
-        return self._verb("columns", A, index)
+        return self.verb("columns", A, index)
 
     def join(self, *blocks: Any) -> Any:
-        return self._verb("join", *blocks)
+        return self.verb("join", *blocks)
 
     def rows(self, A: Any, part: slice) -> Any:
         if isinstance(A, Pair):
@@ -200,28 +200,28 @@ class ClusterPlace:
         return A if isinstance(A, Left) and more == 0 else HERE.padded(A, more)
 
     def times(self, A: Any, small: Array) -> Any:
-        return self._verb("times", A, small)
+        return self.verb("times", A, small)
 
     def scale(self, A: Any, weights: Array | float) -> Any:
-        return self._verb("scale", A, weights)
+        return self.verb("scale", A, weights)
 
     def divide(self, A: Any, numbers: Array) -> Any:
-        return self._verb("divide", A, numbers)
+        return self.verb("divide", A, numbers)
 
     def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
-        return self._verb("blend", a, A, b, B)
+        return self.verb("blend", a, A, b, B)
 
     def unit(self, A: Any) -> Any:
         return HERE.unit(A) if isinstance(A, np.ndarray) else self.divide(A, self.norms(A))
 
     def cast(self, A: Any, dtype: Any) -> Any:
-        return A if self.kind(A) == np.dtype(dtype) else self._verb("cast", A, np.dtype(dtype))
+        return A if self.kind(A) == np.dtype(dtype) else self.verb("cast", A, np.dtype(dtype))
 
     def copy(self, A: Any, dtype: Any) -> Any:
-        return self._verb("copy", A, np.dtype(dtype))
+        return self.verb("copy", A, np.dtype(dtype))
 
     def reciprocal(self, A: Any, a: float, b: float) -> Any:
-        return self._verb("reciprocal", A, a, b)
+        return self.verb("reciprocal", A, a, b)
 
     def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Any:
         on_left = [(rows, columns) for where, rows, columns in terms if where.start < self.m]
@@ -324,7 +324,9 @@ class ClusterPlace:
     def buffer(self, columns: Any) -> ClusterBuffer:
         return ClusterBuffer(self, columns)
 
-    def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> ClusterDeck:
+    def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> Any:
+        from .dask_deck import ClusterDeck
+
         return ClusterDeck(self, Y, gradient, scaling, history)
 
 
@@ -375,53 +377,3 @@ class ClusterBuffer:
 
     def kept(self, index: Array) -> ClusterBuffer:
         return ClusterBuffer(self.place, self.place.columns(self.block, index))
-
-
-class ClusterDeck:
-    """Pairs of a quasi-Newton method in single precision; a pass is one round. See ``Deck``."""
-
-    def __init__(self, place: ClusterPlace, Y: Any, gradient: Any, scaling: Any, history: int) -> None:
-        self.place, self.here, self.g = place, Y, gradient
-        self.ahead: Any = None
-        self.S: list[Any] = [None] * (history + 1)
-        self.T: list[Any] = [None] * (history + 1)
-        self.rescale(scaling)
-
-    def rescale(self, scaling: Any) -> None:
-        self.scaling = self.place.cast(scaling, np.float32)
-
-    def back(self, slots: list[int], a: Array) -> Array:
-        place = self.place
-        self.work = place._verb("back_pass", self.g, self.scaling, a, *(self.T[slot] for slot in slots))
-        if not slots:
-            return np.zeros(0)
-        return self._inner([(self.T[slot], self.work) for slot in slots])
-
-    def forth(self, slots: list[int], c: Array, factor: float, free: int) -> tuple[float, float, float]:
-        place = self.place
-        self.S[free] = place._verb("forth_pass", self.work, factor, c, *(self.S[slot] for slot in slots))
-        self.ahead = place._verb("added", self.here, self.S[free])
-        fall, length, norm = self._inner(
-            [(self.S[free], self.g), (self.S[free], self.S[free]), (self.ahead, self.ahead)]
-        )
-        return float(fall), float(length), float(norm)
-
-    def shorten(self, free: int, share: float) -> float:
-        self.S[free] = self.place._verb("scale", self.S[free], np.float32(share))
-        self.ahead = self.place._verb("added", self.here, self.S[free])
-        return float(self._inner([(self.ahead, self.ahead)])[0])
-
-    def turn(self, slots: list[int], free: int, product: Any, lean: float, factor: float) -> Array:
-        place = self.place
-        new = place._verb("turned", product, self.ahead, lean, factor)
-        change = self.T[free] = place._verb("change", new, self.g)
-        scaled = place._verb("weighed", change, self.scaling)
-        d, self.g, self.here = self.S[free], place.cast(new, place.kind(self.here)), self.ahead
-        pairs = [(self.S[slot], self.g) for slot in slots]
-        return self._inner([*pairs, (d, self.g), (d, change), (change, scaled), (change, change)])
-
-    def _inner(self, pairs: list[tuple[Any, Any]]) -> Array:
-        """Re ⟨A, B⟩ of many pairs of blocks in one round, summed in double."""
-        lefts = self.place.ask(*(("inner_of", A.left, B.left) for A, B in pairs))
-        rights = [inner_of(None, A.right, B.right) for A, B in pairs]
-        return np.array([sum(left) + right for left, right in zip(lefts, rights, strict=True)])

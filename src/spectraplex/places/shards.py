@@ -15,6 +15,8 @@ import numpy as np
 from .here import HERE
 from .numpy import Array
 
+_PIECE = 1 << 16  # numbers that are made double at a time
+
 State = dict[int, Any]
 Advanced = tuple[State, list[Any]]
 
@@ -131,13 +133,6 @@ def dots_own(shard: Any, A: Array, B: Array, weights: Array | None) -> Array:
     return HERE.dots(A, B, None if weights is None else weights[shard.rows])
 
 
-@known
-def inner_of(_shard: Any, A: Array, B: Array) -> float:
-    """Re ⟨A, B⟩, summed in double."""
-    kind = np.complex128 if "c" in (A.dtype.kind, B.dtype.kind) else np.float64
-    return float(np.vdot(A.astype(kind), B.astype(kind)).real)
-
-
 # The three passes of a quasi-Newton method, row by row; see deck.py. Pairs are kept in single precision.
 
 
@@ -146,18 +141,44 @@ def _single(A: Array) -> Array:
 
 
 @known
-def back_pass(_shard: Any, g: Array, scaling: Array, a: Array, *T: Array) -> Array:
-    for factor, each in zip(a, T, strict=True):
-        g = g - factor * each
-    return _single(scaling * g)
+def mixed(_shard: Any, g: Array, scaling: Array, mix: Array, pairs: int, *blocks: Array) -> Array:
+    """Σ mixᵢ·(S, D·T, D·g): a direction, in single precision."""
+    S, T = blocks[:pairs], blocks[pairs:]
+    wide = mix[-1] * g.astype(np.complex128 if g.dtype.kind == "c" else np.float64)
+    for share, each in zip(mix[pairs:-1], T, strict=True):
+        wide = wide + share * each
+    wide = scaling * wide
+    for share, each in zip(mix[:pairs], S, strict=True):
+        wide = wide + share * each
+    return _single(wide)
 
 
 @known
-def forth_pass(_shard: Any, work: Array, factor: float, c: Array, *S: Array) -> Array:
-    wide = -factor * work.astype(np.complex128 if work.dtype.kind == "c" else np.float64)
-    for share, each in zip(c, S, strict=True):
-        wide = wide - share * each
-    return _single(wide)
+def products_of(_shard: Any, pairs: int, g: Array, scaling: Array, Y: Array, *blocks: Array) -> Array:
+    """Inner products of S, D·T, D·g, Y with each other, then with g and T; below them ‖t‖² of the newest pair."""
+    S, T = blocks[:pairs], blocks[pairs:]
+    count = 2 * pairs + 2
+    out = np.zeros((count + 1, count + 1 + pairs))
+    flat = [_real(each) for each in (g, Y, *S, *T)]
+    D = _real(np.repeat(scaling, 2, axis=1) if g.dtype.kind == "c" else scaling)
+    for low in range(0, D.size, _PIECE):
+        piece = slice(low, low + _PIECE)
+        wide = [each[piece].astype(np.float64) for each in flat]
+        first, here, steps, changes = wide[0], wide[1], wide[2 : 2 + pairs], wide[2 + pairs :]
+        d = D[piece].astype(np.float64)
+        rows = np.stack([*steps, *(d * t for t in changes), d * first, here])
+        columns = np.stack([first, *changes])
+        out[:count, :count] += rows @ rows.T
+        out[:count, count:] += rows @ columns.T
+        if pairs:
+            out[-1, 0] += changes[-1] @ changes[-1]
+    return out
+
+
+def _real(A: Array) -> Array:
+    """All real numbers of a block in one row."""
+    A = np.ascontiguousarray(A)
+    return A.reshape(-1).view(A.real.dtype)
 
 
 @known
@@ -173,11 +194,6 @@ def turned(_shard: Any, product: Array, ahead: Array, lean: float, factor: float
 @known
 def change(_shard: Any, new: Array, g: Array) -> Array:
     return _single(new - g)
-
-
-@known
-def weighed(_shard: Any, t: Array, scaling: Array) -> Array:
-    return t * scaling
 
 
 @known
