@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .dask_deck import ClusterDeck
 from .here import HERE
 from .numpy import Array
 from .shards import Call, Sent, Slot, advance, operation, small_of
@@ -324,9 +325,7 @@ class ClusterPlace:
     def buffer(self, columns: Any) -> ClusterBuffer:
         return ClusterBuffer(self, columns)
 
-    def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> Any:
-        from .dask_deck import ClusterDeck
-
+    def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> ClusterDeck:
         return ClusterDeck(self, Y, gradient, scaling, history)
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .dask import ClusterPlace
 from .numpy import Array
 from .shards import products_of
+
+if TYPE_CHECKING:
+    from .dask import ClusterPlace
 
 
 class ClusterDeck:
