@@ -95,3 +95,11 @@ def test_a_method_need_not_say_anything():
     facts = facts_of_method(Method())
     assert facts.require is None and facts.zigzags and not facts.dense and "size" in facts.identity
     assert not facts_of_method(sx.METHODS["hybrid"]).zigzags and facts_of_method(sx.METHODS["pgd"]).dense
+
+
+@pytest.mark.parametrize("name", ["parts", "conjugate", "start", "rounding"])
+def test_a_method_that_is_none_is_refused_in_a_sentence(name):
+    objective = Bare()
+    setattr(objective, name, 3)
+    with pytest.raises(TypeError, match=f"Bare: {name} must be a function, got 3"):
+        sx.Problem(objective, sx.Spectrahedron(4))

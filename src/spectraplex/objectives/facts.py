@@ -122,13 +122,13 @@ def facts_of(objective: Any) -> ObjectiveFacts:
     worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
     return ObjectiveFacts(
         objective=objective,
-        conjugate=_told(objective, "conjugate"),
-        parts=_told(objective, "parts"),
-        start=_told(objective, "start"),
-        require_hermitian=_told(objective, "require_hermitian"),
-        require_signs=_told(objective, "require_signs"),
-        rounding=_told(objective, "rounding"),
-        fitted=_told(objective, "fitted"),
+        conjugate=_function(objective, "conjugate"),
+        parts=_function(objective, "parts"),
+        start=_function(objective, "start"),
+        require_hermitian=_function(objective, "require_hermitian"),
+        require_signs=_function(objective, "require_signs"),
+        rounding=_function(objective, "rounding"),
+        fitted=_function(objective, "fitted"),
         given_smoothness=None if worked_out else _told(objective, "smoothness"),
         dense=None if dense is None else bool(dense),
         held=int(_told(objective, "held") or 0),
@@ -144,6 +144,15 @@ def _verbs(objective: Any, name: str, verbs: tuple[str, ...], otherwise: Any) ->
     """An attribute that has these verbs; one that has not is the objective's own, and means something else."""
     told = _told(objective, name)
     return told if all(hasattr(told, verb) for verb in verbs) else otherwise
+
+
+def _function(objective: Any, name: str) -> Any:
+    """A method of the objective, or None; anything else by that name is refused."""
+    told = _told(objective, name)
+    if told is not None and not callable(told):
+        kind = type(objective).__name__
+        raise TypeError(f"{kind}: {name} must be a function, got {told!r}; leave it out, or see docs/your-own.md.")
+    return told
 
 
 def _told(objective: Any, name: str) -> Any:
