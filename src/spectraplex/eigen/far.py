@@ -7,16 +7,20 @@ The operator upstairs is [[0, R], [Rᴴ, 0]]: its leading eigenvalues are the si
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..matrices.lifted import Lifted
 from ..places.here import HERE
-from ..places.numpy import Array
+from ..places.numpy import EPS, Array
 from ..places.protocol import Block, Place
+from .krylov import Space
 
 _HALF = 0.5**0.5
+_WIDE = 8  # least number of vectors that are multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,38 @@ class Square:
 
     def noise(self) -> float:
         return 0.0
+
+
+def wide_search(
+    space: Space,
+    count: int,
+    also: int,
+    accuracies: Callable[[Array], Array],
+    products: float,
+    rng: np.random.Generator,
+    start: Array | None,
+) -> tuple[tuple[Array, Array, Array], bool]:
+    """Leading eigenpairs (values, vectors, errors) and whether the first ``count`` are exact enough.
+
+    Every extension is one round, whatever its width, so it is by a block: the wider, the fewer rounds.
+    """
+    wide = min(max(count + also, _WIDE), space.dimension)
+    space.seed(start, wide, rng)
+    before, done, goes_on = np.full(wide, -np.inf), False, True
+    while goes_on:
+        found = space.extract(wide)
+        k = min(count, found.values.size)
+        floor = 4 * EPS * space.norm * math.sqrt(space.dimension)
+        wanted = np.maximum(accuracies(found.values[:k]), floor)
+        rose = found.values[:k] - before[:k]
+        done = bool(np.all(found.errors[:k] <= wanted) and np.all(rose <= wanted))
+        goes_on = not (done or space.full or space.products >= products)
+        if goes_on:
+            before[: found.values.size] = found.values
+            goes_on = space.chain(found, np.zeros(found.values.size, bool), 1, rng)
+    some = min(count + also, found.values.size)
+    vectors = space.assemble([part[:, :some] for part in found.parts])
+    return (found.values[:some], vectors, found.errors[:some]), done or space.full
 
 
 def right_start(operator: Lifted, start: Block | None) -> Array | None:

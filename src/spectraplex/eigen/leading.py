@@ -20,7 +20,7 @@ from ..places.here import HERE
 from ..places.numpy import EPS, Array
 from ..places.protocol import Block, Place
 from .bounds import Accuracy, Bound, upper_bound
-from .far import Square, right_start, upstairs
+from .far import Square, right_start, upstairs, wide_search
 from .krylov import Found, Space
 from .small import at_hand, decomposed
 
@@ -108,19 +108,22 @@ def _decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Ri
 
 def _from_afar(operator: Lifted, asked: _Asked, width: int, rng: np.random.Generator, start: Block | None) -> Ritz:
     """By RᴴR on the right side (far.py)."""
-    spent, square = operator.products, Square(operator)
+    spent, space = operator.products, Space(Square(operator), np.dtype(operator.dtype), None)
 
     def accuracies(values: Array) -> Array:
         roots = np.sqrt(np.maximum(values, 0.0))
         wanted = asked.accuracies(roots)
         return np.asarray(wanted * (2.0 * roots + wanted))
 
-    search = _Search(Space(square, np.dtype(operator.dtype), None), replace(asked, each=accuracies), width, rng)
-    found = search.run(right_start(operator, start))
-    values, vectors = upstairs(operator, found.values, found.vectors)
-    errors = found.errors / np.maximum(2.0 * values, np.finfo(np.float64).tiny)
-    cost = operator.products - spent
-    return Ritz(values, vectors, errors, cost, found.converged, found.exact, operator.place)
+    warm = right_start(operator, start)
+    if asked.careful or asked.each is not None:
+        found = _Search(space, replace(asked, each=accuracies), width, rng).run(warm)
+        pairs, converged = (found.values, found.vectors, found.errors), found.converged
+    else:
+        pairs, converged = wide_search(space, asked.count, asked.also, accuracies, asked.products, rng, warm)
+    values, vectors = upstairs(operator, pairs[0], pairs[1])
+    errors = pairs[2] / np.maximum(2.0 * values, np.finfo(np.float64).tiny)
+    return Ritz(values, vectors, errors, operator.products - spent, converged, space.full, operator.place)
 
 
 def _unshifted(operator: Hermitian) -> tuple[Hermitian, tuple[Block, Array] | None]:
