@@ -20,8 +20,9 @@ from ..fingerprint import fingerprint
 from ..losses.curves import Curve, Quadratic, Smoothly
 from ..losses.protocol import Conjugate
 from ..measurements.entries import Entries
-from ..places.dask import ClusterPlace, Held, Left
+from ..places.dask import ClusterPlace
 from ..places.numpy import Array
+from ..places.rounds import Held, Left
 from ..places.shards import known
 from ..rounding import VANISHING, of_sum
 from .fit import Fit

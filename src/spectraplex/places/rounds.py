@@ -1,0 +1,132 @@
+"""Programs for the shards of a cluster: what is written down, what is asked, and what lives on the workers.
+
+Operations that make something on the shards are only written down. A question sends all that was written down to the
+workers as one program for each shard (shards.py), and its answers come back: that is one *round*. A state is a pure
+function of the one before, so the scheduler computes it again where a worker was lost.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import uuid
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from .numpy import Array
+from .shards import Call, Sent, Slot, advance, operation, small_of
+
+_LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
+_KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
+
+
+class Held:
+    """Something in the state of every shard, by its slot; gone from there when nobody holds it any more."""
+
+    __slots__ = ("__weakref__", "at", "extra")
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.extra: dict[Any, Any] = {}  # small things that came in the same round
+
+
+class Left(Held):
+    """A left block: its rows are shared out. ``like`` has no rows, and the width and kind of the block."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, at: int, like: Array) -> None:
+        super().__init__(at)
+        self.like = like
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A block upstairs: the left side on the workers, the right side here."""
+
+    left: Left
+    right: Array
+
+
+class Rounds:
+    """A client, the shards of a table of m × n, and the programs that run on them."""
+
+    def __init__(self, client: Any, shards: Sequence[Any], cuts: Sequence[int], columns: int) -> None:
+        self.client, self.shards = client, list(shards)
+        self.cuts, self.m, self.n = [int(cut) for cut in cuts], int(cuts[-1]), int(columns)
+        self.rounds, self.bytes = 0, 0
+        self._name = uuid.uuid4().hex[:8]
+        self._states: list[Any] = [({}, []) for _ in shards]
+        self._numbers = itertools.count()
+        self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
+        self._calls: list[Call] = []
+        self._sent: list[Any] = []
+        self._lineage: list[Any] = []  # what was sent in the last rounds: they may have to be computed again
+
+    # ---------------------------------------------------------------------------------------------- programs and rounds
+
+    def make(self, name: str, *arguments: Any, kind: Callable[[int], Held] = Held) -> Any:
+        """Write down an operation that makes something on every shard."""
+        at = next(self._numbers)
+        self._calls.append(Call(name, tuple(map(self._argument, arguments)), (at,)))
+        handle = self._live[at] = kind(at)
+        return handle
+
+    def ask(self, *questions: tuple[Any, ...]) -> list[list[Any]]:
+        """One round: everything written down, then the questions; the answers of all shards to each of them."""
+        asked = [Call(name, tuple(map(self._argument, arguments))) for name, *arguments in questions]
+        calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
+        self.rounds += 1
+        self.bytes += sum(each.nbytes for each in sent)
+        there = self.client.scatter(sent, broadcast=True, hash=False) if sent else []
+        self._lineage.append(there)
+        kept = frozenset(self._live.keys())
+        word, at = "+".join(dict.fromkeys(call.name for call in asked)), f"{self._name}-{next(self._numbers)}"
+        new = [
+            self.client.submit(advance, shard, state, calls, kept, there, key=f"{word}-{at}-{p}", pure=False)
+            for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
+        ]
+        numbers = [
+            self.client.submit(small_of, each, key=f"numbers-{at}-{p}", pure=False) for p, each in enumerate(new)
+        ]
+        self._states = new
+        answers = self.client.gather(numbers)
+        if len(self._lineage) >= 2 * _KEPT and len(self.client.scheduler_info()["workers"]) > 1:
+            self.client.replicate(new, n=2)  # a lost worker costs no more than the rounds since the last time
+            self._lineage = self._lineage[_KEPT:]
+        self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
+        return [list(answer) for answer in zip(*answers, strict=True)]
+
+    def total(self, *question: Any) -> Any:
+        """The sum of all shards' answers to one question."""
+        return functools.reduce(operator.add, self.ask(question)[0])
+
+    def _argument(self, given: Any) -> Any:
+        if isinstance(given, Held):
+            return Slot(given.at)
+        if isinstance(given, np.ndarray) and given.nbytes > _LARGE:
+            self._sent.append(given)
+            return Sent(len(self._sent) - 1)
+        return given
+
+    def verb(self, name: str, *arguments: Any) -> Any:
+        """A block-valued verb that works on every row alone: on the shards, here, or both."""
+        if any(isinstance(each, Pair) for each in arguments):
+            left = self.verb(name, *(each.left if isinstance(each, Pair) else each for each in arguments))
+            right = self.verb(name, *(each.right if isinstance(each, Pair) else each for each in arguments))
+            return Pair(left, right)
+        verb = functools.partial(operation(name), None)
+        if any(isinstance(each, Left) for each in arguments):
+            like = verb(*(each.like if isinstance(each, Left) else each for each in arguments))
+            return self.make(name, *arguments, kind=lambda at: Left(at, like))
+        return verb(*arguments)
+
+    def left(self, name: str, *arguments: Any, width: int, dtype: Any) -> Left:
+        """A left block that an operation of the shards makes."""
+        like = np.empty((0, width), dtype)
+        return cast(Left, self.make(name, *arguments, kind=lambda at: Left(at, like)))
