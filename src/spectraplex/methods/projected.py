@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -113,6 +113,7 @@ class ProjectedGradient:
         behind = objective.measure(*before) if carried or not known else None
         met = None if known else curvature(problem, point, here, before, behind, memory.beta)
         beta = memory.beta if met is None or met > _SHRINK * memory.beta else _SHRINK * memory.beta
+        beta = beta if known else max(beta, _least(problem, point.slope))
         best: Descended | None = None
         while True:
             momentum = _momentum(memory, beta) if fast else 1.0
@@ -156,7 +157,7 @@ class ProjectedGradient:
                 turn = inner(objective.gradient(new.slope).dense() - slant, D) / (2.0 * bend)
                 if turn < 0.25 * beta:  # the very first β was a guess, and far too large: try one like what was met
                     best = Descended(new, beta, momentum, push, products)
-                    beta = max(1.5 * turn, 2.0**-100 * beta)
+                    beta = max(1.5 * turn, 2.0**-100 * beta, _least(problem, slope))
                     continue
             if beta * bend <= 100 * blur:  # nothing but rounding was compared: it says nothing against the old β
                 beta = max(beta, memory.beta) if met is not None else beta
@@ -206,6 +207,12 @@ def _momentum(memory: PGMemory, beta: float) -> float:
     """s with s(s − 1)/β = s_old²/β_old, which keeps the rate f − f* = O(β/t²) when β changes both ways."""
     ratio = beta / memory.beta if memory.momentum > 1.0 else 1.0
     return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * ratio * memory.momentum**2))
+
+
+def _least(problem: Problem, slope: Any) -> float:
+    """The smallest β that divides a slope without leaving the range of floating point."""
+    images = problem.facts.images
+    return max(1e-290, 1e-290 * images.norm(slope)) if images.plain(slope) else 1e-290
 
 
 def _before(problem: Problem, memory: PGMemory) -> Triple:
