@@ -16,7 +16,7 @@ import numpy as np
 
 import spectraplex as sx
 from spectraplex.datasets import Ratings, ratings_like
-from spectraplex.methods import quasi_newton
+from spectraplex.places import deck as quasi_newton
 from spectraplex.places import numpy as arrays
 from spectraplex.places.pattern import Pattern
 from spectraplex.places.threads import workers
