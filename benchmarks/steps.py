@@ -37,7 +37,7 @@ def against_svds(task: sx.Problem) -> Iterator[str]:
     def keep(record: sx.Record, point: sx.Point) -> None:
         if slopes:  # the newest atom is the vector that this step found, at the slope saved one step earlier
             v = point.atoms.vector(len(point.atoms) - 1)
-            quotients.append(float(v @ task.lifted.gradient(slopes[-1], -1.0).matmat(v[:, None])[:, 0]))
+            quotients.append(float(task.lifted.gradient(slopes[-1], -1.0).scores(v, 1)[0]))
         slopes.append(point.slope)
 
     sx.solve(task, "cg", sx.Stop(max_steps=STEPS), observers=[keep], certify=False)
