@@ -11,10 +11,10 @@ import pytest
 import spectraplex as sx
 from problems import PROBLEMS, normal, orthonormal, random_known
 from spectraplex.certificates import lower as room
+from spectraplex.certificates.certificate import Evidence
 from spectraplex.certificates.dual import Candidate, dual_value
 from spectraplex.certificates.lower import lower_bound
 from spectraplex.eigen.bounds import upper_bound
-from spectraplex.fingerprint import fingerprint
 from spectraplex.matrices.lifted import Lifted
 from spectraplex.matrices.operators import Dense
 
@@ -371,19 +371,21 @@ def test_bounds_are_sharpened_until_the_gap_wanted_or_a_share():
 
 
 def test_a_forged_dual_is_refused():
-    """A slope that is kept beside X must be one: of the right type and shape, and for losses that have a conjugate."""
+    """Evidence that comes with a certificate must be one: of the right type and shape, for losses with a conjugate."""
     own = PROBLEMS["own function"](np.random.default_rng(0))
     result = sx.solve(own.problem, "cg", sx.Stop(max_steps=5))
-    zero = np.zeros(own.problem.objective.shape)
-    result.state["dual"] = zero
-    forged = replace(result.certificate, dual=fingerprint(zero), lower_bound=result.value - 1e-6)
-    assert not sx.verify(forged, own.problem, result)
+    assert not sx.verify(
+        _forged(result, np.zeros(own.problem.objective.shape), result.value - 1e-6), own.problem, result
+    )
     problem = sx.Problem(sx.Completion([0, 1, 2], [0, 1, 2], [5.0, 3.0, 4.0], (3, 3)), sx.NuclearBall((3, 3), 5.0))
     result = sx.solve(problem, "cg", sx.Stop(max_steps=5))
     for fake in (np.array([-123, -110, -90], np.int8), np.full(3, np.nan), np.ones(2)):
-        result.state["dual"] = fake
-        forged = replace(result.certificate, dual=fingerprint(fake), lower_bound=1e5)
-        assert "dual:" in str(sx.verify(forged, problem, result))
+        assert not sx.verify(_forged(result, fake, 1e5), problem, result)
+
+
+def _forged(result, slope, bound):
+    evidence = Evidence("slope", {"y": slope})
+    return replace(result.certificate, dual=evidence.mark, evidence=evidence, lower_bound=bound)
 
 
 def test_impossible_documents_are_refused():

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 
 def pack(run: Run, point: Point) -> dict[str, Any]:
-    """Everything that it takes to go on from a point."""
+    """Everything that it takes to go on from a point; nothing where that is far away, and as tall as the data."""
+    if run.problem.place.distant:
+        return {}
     state: dict[str, Any] = {
         "problem": data_fingerprint(run.problem),
         "about": repr(run.problem),

@@ -13,7 +13,7 @@ from ..fingerprint import data_fingerprint, stream
 from ..losses.curves import NotFinite
 from ..problem import Problem
 from ..result import Result, load
-from .certificate import Certificate, Evidence
+from .certificate import Certificate
 from .dual import Candidate
 from .evidence import from_evidence, slope_mark
 from .feasible import scale_of
@@ -157,8 +157,6 @@ def _dual_point(certificate: Certificate, problem: Problem, X: Any, own: Candida
     offers = [certificate.evidence]
     if isinstance(X, Result):
         offers.append(X.certificate.evidence)
-        slope = X.state.get("dual")
-        offers.append(Evidence("slope", {"y": slope}) if isinstance(slope, np.ndarray) else None)
     for offer in offers:
         if offer is not None and offer.mark == certificate.dual:
             return from_evidence(problem, offer, own)

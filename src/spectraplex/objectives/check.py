@@ -1,4 +1,4 @@
-"""check: is this what it says it is? An objective, a measurement or a loss."""
+"""Is this the objective, the measurement or the loss that it says it is? See ``testers.check``."""
 
 from __future__ import annotations
 
@@ -21,38 +21,8 @@ _NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", 
 _OWN = ("shape", "measure", "gradient")  # what an objective has and a loss has not
 
 
-def check(
-    thing: Any,
-    *,
-    hermitian: bool | None = None,
-    size: float = 1.0,
-    trials: int = 8,
-    seed: int = 0,
-    targets: Any = None,
-) -> Report:
-    """Test an objective, a measurement or a loss on random matrices or numbers, and say what is wrong with it.
-
-    Of a measurement it tests that it is linear, that ⟨𝒜(X), y⟩ = ⟨X, 𝒜*(y)⟩, its products, and ‖𝒜‖ against what it
-    claims; of a loss its slope, curve, conjugate, convexity and claims.
-
-    A function that is infinite (or NaN) in places, such as −log det X or a likelihood, is tested where it is finite:
-    random matrices are blended with one where it is, such as a multiple of the identity, and the report says how often.
-
-    Parameters
-    ----------
-    thing : an objective; a measurement such as ``Entries(…)``; a loss such as ``losses.Huber(2.0)``, or its name.
-    hermitian : test on Hermitian matrices only; by default when the objective has ``require_hermitian`` and a square
-        shape, or is a function of its own (``Smooth``) of a square one.
-    size : nuclear norm of the matrices tested, or size of the numbers; choose it like the domain's.
-    targets : for a loss whose targets are neither any numbers, nor counts, nor labels ±1: some of them.
-
-    Returns
-    -------
-    Report
-        True when all is well; printing it gives one sentence per fault.
-    """
-    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-        raise ValueError(f"check: trials must be a positive whole number, got {trials!r}.")
+def check_objective(thing: Any, hermitian: bool | None, size: float, trials: int, seed: int, targets: Any) -> Report:
+    """Test an objective, a measurement or a loss; see ``testers.check``."""
     size = number("check", "size", size, positive=True)
     if isinstance(thing, str) or (hasattr(thing, "evaluate") and not any(hasattr(thing, name) for name in _OWN)):
         return check_loss(thing, targets, size, trials, seed)

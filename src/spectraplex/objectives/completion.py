@@ -100,13 +100,8 @@ class Completion(Fit):
         An objective like any other. ``columns`` are the labels of its columns; ``row_labels()`` fetches those of its
         rows. ``place.rounds`` and ``place.bytes`` count what travelled.
         """
-        try:
-            from .frames import sharded_completion
-        except ImportError as missing:
-            raise ImportError(
-                "Completion.from_dask needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
-                "pip install '.[cluster]'."
-            ) from missing
+        from .frames import sharded_completion
+
         return sharded_completion(frame, row, column, value, loss, weight, shards, client)
 
     def gradient(self, slope: Array) -> Sparse:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import whole as _whole
 from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
 from .fit import Fit
-from .sharded import Shard, ShardedFit
+from .shard import Shard
+from .sharded import ShardedFit
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +33,20 @@ def sharded_completion(
 ) -> ShardedFit:
     """See ``Completion.from_dask``."""
     client = client_or_say(client)
+    if not (hasattr(frame, "npartitions") and hasattr(frame, "columns")):
+        raise TypeError(
+            f"Completion.from_dask: frame must be a dask.dataframe, got {type(frame).__name__}; a table of this "
+            "machine goes to Completion itself, or through dask.dataframe.from_pandas."
+        )
     names = [row, column, value, *([] if weight is None else [weight])]
     missing = [name for name in names if name not in frame.columns]
     if missing:
         has = ", ".join(map(str, frame.columns))
         raise ValueError(f"Completion.from_dask: the frame has no column {missing[0]!r}; it has {has}.")
-    count = shards or max(1, sum(client.nthreads().values()))
-    columns = np.sort(np.asarray(frame[column].drop_duplicates().dropna().compute()))
+    count = (
+        max(1, sum(client.nthreads().values())) if shards is None else _whole("Completion.from_dask", "shards", shards)
+    )
+    columns, _ = _sorted(column, frame[column].drop_duplicates().dropna().compute())
     parts = frame[names].shuffle(on=row, npartitions=count).to_delayed()
     held = [
         client.submit(encoded, part, names, columns, loss, key=f"encode-{part.key[0]}-{p}", pure=False)
@@ -52,7 +61,7 @@ def sharded_completion(
         client.submit(located_at, part, slice(int(a), int(b)), slice(int(c), int(d)), pure=False)
         for (part, _), a, b, c, d in zip(some, cuts[:-1], cuts[1:], ends[:-1], ends[1:], strict=True)
     ]
-    place = ClusterPlace(client, located, cuts.tolist(), columns.size)
+    place = ClusterPlace(client, located, int(cuts[-1]), columns.size)
     return ShardedFit(place, "Completion", int(ends[-1]), some[0][1][2], columns)
 
 
@@ -60,8 +69,13 @@ def client_or_say(client: Any) -> Any:
     """The client that was given, or the one that is connected already."""
     if client is not None:
         return client
-    import distributed
-
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError(
+            "Completion.from_dask needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
+            "pip install '.[cluster]'."
+        ) from None
     current: Any = distributed.default_client
     try:
         return current()
@@ -80,7 +94,7 @@ def encoded(part: Any, names: Sequence[str], columns: Any, loss: Any) -> Rows:
     for name in names:
         if bool(part[name].isna().any()):
             raise ValueError(f"Completion.from_dask: column {name!r} has missing values; drop those rows.")
-    labels, rows = np.unique(np.asarray(part[row]), return_inverse=True)
+    labels, rows = _sorted(row, part[row])
     found = np.asarray(part[column])
     cols = np.searchsorted(columns, found)
     values = _numbers(part, value)
@@ -91,8 +105,20 @@ def encoded(part: Any, names: Sequence[str], columns: Any, loss: Any) -> Rows:
             "or their mean."
         )
     weights = _numbers(part, rest[0]) if rest else None
-    fit = Fit(Entries(rows.reshape(-1), cols, (labels.size, columns.size)), values, loss, weights)
+    fit = Fit(Entries(rows, cols, (labels.size, columns.size)), values, loss, weights)
     return Rows(fit, labels)
+
+
+def _sorted(name: str, labels: Any) -> tuple[Any, Any]:
+    """Each label once, in order, and where every one of them is."""
+    try:
+        each, where = np.unique(np.asarray(labels), return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            f"Completion.from_dask: labels in column {name!r} are of more than one kind and have no order; make all of "
+            "them strings, or all numbers."
+        ) from None
+    return each, where.reshape(-1)
 
 
 def _numbers(part: Any, name: str) -> Any:
@@ -114,11 +140,8 @@ def _twice(rows: Any, cols: Any) -> int | None:
 
 def sizes_of(rows: Rows) -> tuple[int, int, str]:
     """Rows, observations, and the kind of the numbers."""
-    return (0, 0, "float64") if rows.fit is None else (*_size(rows.fit), rows.fit.dtype)
-
-
-def _size(fit: Fit) -> tuple[int, int]:
-    return fit.shape[0], int(fit.targets.size)
+    fit = rows.fit
+    return (0, 0, "float64") if fit is None else (fit.shape[0], int(fit.targets.size), fit.dtype)
 
 
 def located_at(rows: Rows, where: slice, entries: slice) -> Shard:

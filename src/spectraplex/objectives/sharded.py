@@ -6,8 +6,7 @@ product with the right side of one point come back in one round (places/dask.py)
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -21,142 +20,12 @@ from ..losses.curves import Curve, Quadratic, Smoothly
 from ..losses.protocol import Conjugate
 from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
-from ..places.numpy import Array
+from ..places.numpy import EPS, Array
 from ..places.rounds import Held, Left
-from ..places.shards import known
-from ..rounding import VANISHING, of_sum
+from ..rounding import plain
+from .facts import facts_of
 from .fit import Fit
-
-
-@dataclass(frozen=True, eq=False)
-class Shard:
-    """Some rows of a table, and what is observed in them: the fit, and where its rows and observations lie in all."""
-
-    fit: Fit
-    rows: slice
-    entries: slice
-    labels: Any = None  # of its rows
-
-
-# ------------------------------------------------------------------------------------------- what the workers do
-
-
-@known
-def measure(shard: Shard, U: Array, s: Array, V: Array) -> Array:
-    return shard.fit.measure(U, s, V)
-
-
-@known
-def combine(shard: Shard, a: float, z: Array, b: float, w: Array) -> Array:
-    return shard.fit.combine(a, z, b, w)
-
-
-@known
-def slope_of(shard: Shard, z: Array) -> tuple[float, Array]:
-    return shard.fit.evaluate(z)
-
-
-@known
-def itself(_shard: Shard, number: Any) -> Any:
-    return number
-
-
-@known
-def paired(shard: Shard, slope: Array, z: Array) -> float:
-    return shard.fit.pair(slope, z)
-
-
-@known
-def gradient(shard: Shard, slope: Array) -> Any:
-    return shard.fit.gradient(slope)
-
-
-@known
-def product(_shard: Shard, G: Any, V: Array) -> Array:
-    return np.asarray(G.matmat(V))
-
-
-@known
-def product_back(_shard: Shard, G: Any, U: Array) -> Array:
-    return np.asarray(G.rmatmat(U))
-
-
-@known
-def scored(_shard: Shard, G: Any, P: Array, Q: Array, count: int) -> Array:
-    return np.asarray(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), count))
-
-
-@known
-def whole(_shard: Shard, G: Any) -> Array:
-    return np.asarray(G.dense())
-
-
-@known
-def line(shard: Shard, z: Array, dz: Array) -> tuple[float, float, float, float]:
-    """Value, slope and bend of a quadratic along a line (NaN: it is none), and where it stops being finite."""
-    curve = shard.fit.along(z, dz)
-    if isinstance(curve, Quadratic):
-        return curve.start, curve.slope, curve.bend, math.inf
-    return math.nan, math.nan, math.nan, curve.edge if isinstance(curve, Smoothly) else math.inf
-
-
-@known
-def line_at(shard: Shard, z: Array, dz: Array, size: float) -> Array:
-    curve = shard.fit.along(z, dz)
-    return np.array([curve.value(size), curve.derivative(size)])
-
-
-@known
-def conjugate_facts(shard: Shard, slope: Array) -> tuple[Any, ...]:
-    found = shard.fit.loss.conjugate(slope, shard.fit.targets, shard.fit.weights)
-    return found.limit, found.size, found.quadratic, found.count
-
-
-@known
-def conjugate_at(shard: Shard, slope: Array, c: float) -> Array:
-    found = shard.fit.loss.conjugate(slope, shard.fit.targets, shard.fit.weights)
-    return np.array([found.at(c), found.sizes(c) if found.sizes is not None else found.size * max(1.0, c * c)])
-
-
-@known
-def own_entries(shard: Shard, z: Array) -> Array:
-    return np.ascontiguousarray(z[shard.entries])
-
-
-@known
-def length_of(_shard: Shard, z: Array) -> float:
-    from ..rounding import norm
-
-    return norm(z)
-
-
-@known
-def mark_of(_shard: Shard, z: Array) -> str:
-    return fingerprint(z)
-
-
-@known
-def labels_of(shard: Shard) -> Any:
-    return np.arange(shard.rows.start, shard.rows.stop) if shard.labels is None else shard.labels
-
-
-@known
-def told(shard: Shard) -> dict[str, Any]:
-    """What a shard knows of itself."""
-    fit, facts = shard.fit, shard.fit.coverage
-    return {
-        "rows": None if facts is None else facts[0],
-        "columns": None if facts is None else facts[1],
-        "bend": fit.bend,
-        "steepest": fit.steepest,
-        "lower": fit.lower,
-        "conjugate": fit.conjugate is not None,
-        "parts": fingerprint(*(part for part in fit.parts() if not isinstance(part, str))),
-        "words": [part for part in fit.parts() if isinstance(part, str)][1:],
-    }
-
-
-# ------------------------------------------------------------------------------------------------- with the client
+from .shard import Shard
 
 
 class ShardImages:
@@ -262,6 +131,7 @@ class ShardedFit:
         if U is not None:
             asked.append(("product_back", inside, U))
         answers = place.ask(*asked)
+        slope.extra["value"] = value
         slope.extra[z] = float(sum(answers[1]))
         slope.extra["norm"] = float(reduce(np.hypot, answers[2]))
         if U is not None:
@@ -295,23 +165,27 @@ class ShardedFit:
         return self._conjugate if all(self._of("conjugate")) else None
 
     def _conjugate(self, slope: Held) -> Conjugate:
-        found = self.place.ask(("conjugate_facts", slope))[0]
-        limit, size, count = min(each[0] for each in found), sum(each[1] for each in found), sum(e[3] for e in found)
-        if all(each[2] is not None for each in found):
-            linear, bend = (float(sum(part)) for part in zip(*(each[2] for each in found), strict=True))
+        limits, sizes, quadratics, counts, sized = zip(*self.place.ask(("conjugate_facts", slope))[0], strict=True)
+        limit, size, count = min(limits), sum(sizes), sum(counts)
+        if None not in quadratics:
+            linear, bend = (float(sum(part)) for part in zip(*quadratics, strict=True))
             return Conjugate(lambda c: c * linear + 0.5 * c * c * bend, limit, size, (linear, bend), count)
 
-        def both(c: float) -> Array:
-            return np.asarray(self.place.total("conjugate_at", slope, c))
+        def asked(name: str) -> Callable[[float], float]:
+            return lambda c: float(self.place.total(name, slope, c))
 
-        return Conjugate(lambda c: float(both(c)[0]), limit, size, count=count, sizes=lambda c: float(both(c)[1]))
+        more = asked("conjugate_sizes") if all(sized) else None
+        return Conjugate(asked("conjugate_at"), limit, size, count=count, sizes=more)
 
     # -------------------------------------------------------------------------------------------------------- facts
 
     @cached_property
     def coverage(self) -> tuple[Array, Array] | None:
-        rows, columns = self._of("rows"), self._of("columns")
-        return None if any(each is None for each in rows) else (np.concatenate(rows), reduce(add, columns))
+        told = self._of("coverage")
+        if any(each is None for each in told):
+            return None
+        rows, columns = zip(*told, strict=True)
+        return np.concatenate(rows), reduce(add, columns)
 
     @property
     def bend(self) -> float | None:
@@ -328,12 +202,17 @@ class ShardedFit:
         return None if any(each is None for each in lowers) else float(sum(lowers))
 
     def rounding(self, value: float, slope: Held, size: float, terms: int) -> float:
-        """As on one machine: a sum of positive terms, and an image that is known up to rounding."""
-        eps = float(np.finfo(np.float64).eps)
-        blur, bend = eps * (terms + 8) * size * self.reach, self.bend or 0.0
-        steepest = self.steepest * blur if blur > 0.0 else 0.0
-        moved = min(self.images.norm(slope) * blur + 0.5 * bend * blur * blur, steepest)
-        return of_sum(self.entries) * abs(value) + moved + self.entries * VANISHING * max(1.0, bend or 1.0)
+        """As on one machine; where terms of the loss may cancel, every shard says how large its own are."""
+        if not any(self._of("cancels")):
+            return plain(facts_of(self), value, slope, size, terms)
+        own = float(self.place.total("rounding_of", slope.extra.get("value", value), slope, size, terms))
+        return own + EPS * len(self.place.shards) * abs(value)
+
+    def require_hermitian(self) -> None:
+        """Called at the door by a domain of Hermitian matrices: both of its sides would be shared out."""
+        raise ValueError(
+            "from_dask: rows are shared out and columns are not; use NuclearBall, or Penalized without psd."
+        )
 
     def parts(self) -> tuple[Any, ...]:
         return (f"sharded {self.fit}", *self._of("words")[0], *self._of("parts"))
@@ -360,5 +239,5 @@ def shard_rows(fit: Fit, client: Any, cuts: Sequence[int]) -> ShardedFit:
         weights = None if fit.weights is None else fit.weights[some]
         own = Fit(part, fit.targets[some], fit.loss, weights)
         shards.append(Shard(own, slice(first, last), some))
-    place = ClusterPlace(client, client.scatter(shards, hash=False), cuts, fit.shape[1])
+    place = ClusterPlace(client, client.scatter(shards, hash=False), *fit.shape)
     return ShardedFit(place, type(fit).__name__, pattern.size, fit.dtype)

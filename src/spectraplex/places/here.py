@@ -11,8 +11,8 @@ import numpy as np
 
 from . import numpy as arrays
 from .deck import NumPyDeck
-from .numpy import EPS, Array, adjoint_times, dagger, random_unit
-from .protocol import Block, Place
+from .numpy import Array, adjoint_times, dagger, random_unit
+from .protocol import Place
 
 
 class NumPyRoom:
@@ -155,8 +155,8 @@ class NumPyPlace:
 
     def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Array:
         out = np.zeros((part.stop - part.start, terms[0][2].size))
-        for part, rows, columns in terms:
-            out[part] += np.outer(rows, columns)
+        for where, rows, columns in terms:
+            out[where] += np.outer(rows, columns)
         return out
 
     def reciprocal(self, A: Array, a: float, b: float) -> Array:
@@ -217,5 +217,3 @@ def _wide(A: Array) -> Array:
 
 
 HERE: Place = NumPyPlace()
-
-__all__ = ["EPS", "HERE", "Block", "NumPyPlace"]

@@ -56,9 +56,9 @@ class Pair:
 class Rounds:
     """A client, the shards of a table of m × n, and the programs that run on them."""
 
-    def __init__(self, client: Any, shards: Sequence[Any], cuts: Sequence[int], columns: int) -> None:
+    def __init__(self, client: Any, shards: Sequence[Any], rows: int, columns: int) -> None:
         self.client, self.shards = client, list(shards)
-        self.cuts, self.m, self.n = [int(cut) for cut in cuts], int(cuts[-1]), int(columns)
+        self.m, self.n = int(rows), int(columns)
         self.rounds, self.bytes = 0, 0
         self._name = uuid.uuid4().hex[:8]
         self._states: list[Any] = [({}, []) for _ in shards]
@@ -73,7 +73,7 @@ class Rounds:
     def make(self, name: str, *arguments: Any, kind: Callable[[int], Held] = Held) -> Any:
         """Write down an operation that makes something on every shard."""
         at = next(self._numbers)
-        self._calls.append(Call(name, tuple(map(self._argument, arguments)), (at,)))
+        self._calls.append(Call(name, tuple(map(self._argument, arguments)), at))
         handle = self._live[at] = kind(at)
         return handle
 

@@ -37,11 +37,11 @@ class Sent:
 
 @dataclass(frozen=True)
 class Call:
-    """One operation: its name, its arguments, and the slots for what it makes; none for something small."""
+    """One operation: its name, its arguments, and the slot for what it makes; None for something small."""
 
     name: str
     arguments: tuple[Any, ...]
-    into: tuple[int, ...] = ()
+    into: int | None = None
 
 
 def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]) -> Advanced:
@@ -50,12 +50,10 @@ def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset
     for call in calls:
         given = [_found(each, state, sent) for each in call.arguments]
         result = operation(call.name)(shard, *given)
-        if not call.into:
+        if call.into is None:
             small.append(result)
-        elif len(call.into) == 1:
-            state[call.into[0]] = result
         else:
-            state.update(zip(call.into, result, strict=True))
+            state[call.into] = result
     return {slot: value for slot, value in state.items() if slot in kept}, small
 
 
@@ -133,7 +131,7 @@ def dots_own(shard: Any, A: Array, B: Array, weights: Array | None) -> Array:
     return HERE.dots(A, B, None if weights is None else weights[shard.rows])
 
 
-# The three passes of a quasi-Newton method, row by row; see deck.py. Pairs are kept in single precision.
+# What a quasi-Newton method does, row by row; see dask_deck.py. Pairs are kept in single precision.
 
 
 def _single(A: Array) -> Array:

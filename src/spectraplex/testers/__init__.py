@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..checks import is_flag, whole
-from ..objectives.check import check as check_objective
+from ..objectives.check import check_objective
 from ..objectives.tester import Report
 from .domains import check_domain
 from .methods import check_method
@@ -62,7 +62,7 @@ def check(
             if isinstance(thing, type):
                 return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
             return tester(thing, trials, seed)
-    return check_objective(thing, hermitian=hermitian, size=size, trials=trials, seed=seed, targets=targets)
+    return check_objective(thing, hermitian, size, trials, seed, targets)
 
 
 __all__ = ["Report", "check"]

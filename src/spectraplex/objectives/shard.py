@@ -1,0 +1,160 @@
+"""A shard: some rows of a table as an ordinary fit, and what a worker does with it.
+
+The functions are operations of a program (places/shards.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..fingerprint import fingerprint
+from ..losses.curves import Quadratic, Smoothly
+from ..losses.protocol import Conjugate, LossFacts
+from ..places.numpy import Array
+from ..places.shards import known
+from ..rounding import norm
+from .fit import Fit
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some rows of a table, and what is observed in them: the fit, and where its rows and observations lie in all."""
+
+    fit: Fit
+    rows: slice
+    entries: slice
+    labels: Any = None  # of its rows
+
+
+@known
+def measure(shard: Shard, U: Array, s: Array, V: Array) -> Array:
+    return shard.fit.measure(U, s, V)
+
+
+@known
+def combine(shard: Shard, a: float, z: Array, b: float, w: Array) -> Array:
+    return shard.fit.combine(a, z, b, w)
+
+
+@known
+def slope_of(shard: Shard, z: Array) -> tuple[float, Array]:
+    return shard.fit.evaluate(z)
+
+
+@known
+def itself(_shard: Shard, number: Any) -> Any:
+    return number
+
+
+@known
+def paired(shard: Shard, slope: Array, z: Array) -> float:
+    return shard.fit.pair(slope, z)
+
+
+@known
+def gradient(shard: Shard, slope: Array) -> Any:
+    return shard.fit.gradient(slope)
+
+
+@known
+def product(_shard: Shard, G: Any, V: Array) -> Array:
+    return np.asarray(G.matmat(V))
+
+
+@known
+def product_back(_shard: Shard, G: Any, U: Array) -> Array:
+    return np.asarray(G.rmatmat(U))
+
+
+@known
+def scored(_shard: Shard, G: Any, P: Array, Q: Array, count: int) -> Array:
+    return np.asarray(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), count))
+
+
+@known
+def whole(_shard: Shard, G: Any) -> Array:
+    return np.asarray(G.dense())
+
+
+@known
+def line(shard: Shard, z: Array, dz: Array) -> tuple[float, float, float, float]:
+    """Value, slope and bend of a quadratic along a line (NaN: it is none), and where it stops being finite."""
+    curve = shard.fit.along(z, dz)
+    if isinstance(curve, Quadratic):
+        return curve.start, curve.slope, curve.bend, math.inf
+    return math.nan, math.nan, math.nan, curve.edge if isinstance(curve, Smoothly) else math.inf
+
+
+@known
+def line_at(shard: Shard, z: Array, dz: Array, size: float) -> Array:
+    curve = shard.fit.along(z, dz)
+    return np.array(curve.at(size) if isinstance(curve, Smoothly) else (curve.value(size), curve.derivative(size)))
+
+
+@known
+def conjugate_facts(shard: Shard, slope: Array) -> tuple[float, float, tuple[float, float] | None, int, bool]:
+    found = _conjugate(shard, slope)
+    return found.limit, found.size, found.quadratic, found.count, found.sizes is not None
+
+
+@known
+def conjugate_at(shard: Shard, slope: Array, c: float) -> float:
+    return float(_conjugate(shard, slope).at(c))
+
+
+@known
+def conjugate_sizes(shard: Shard, slope: Array, c: float) -> float:
+    sizes = _conjugate(shard, slope).sizes
+    assert sizes is not None
+    return float(sizes(c))
+
+
+def _conjugate(shard: Shard, slope: Array) -> Conjugate:
+    told = shard.fit.conjugate
+    assert told is not None
+    return told(slope)
+
+
+@known
+def rounding_of(shard: Shard, value: float, slope: Array, size: float, terms: int) -> float:
+    return float(shard.fit.rounding(value, slope, size, terms))
+
+
+@known
+def own_entries(shard: Shard, z: Array) -> Array:
+    return np.ascontiguousarray(z[shard.entries])
+
+
+@known
+def length_of(_shard: Shard, z: Array) -> float:
+    return norm(z)
+
+
+@known
+def mark_of(_shard: Shard, z: Array) -> str:
+    return fingerprint(z)
+
+
+@known
+def labels_of(shard: Shard) -> Any:
+    return np.arange(shard.rows.start, shard.rows.stop) if shard.labels is None else shard.labels
+
+
+@known
+def told(shard: Shard) -> dict[str, Any]:
+    """What a shard knows of itself."""
+    fit, parts = shard.fit, shard.fit.parts()
+    return {
+        "coverage": fit.coverage,
+        "bend": fit.bend,
+        "steepest": fit.steepest,
+        "lower": fit.lower,
+        "conjugate": fit.conjugate is not None,
+        "cancels": LossFacts.of(fit.loss).terms is not None,  # its terms may, and rounding goes by their sizes
+        "parts": fingerprint(*(part for part in parts if not isinstance(part, str))),
+        "words": [part for part in parts if isinstance(part, str)][1:],
+    }
