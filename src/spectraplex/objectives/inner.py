@@ -88,7 +88,7 @@ class InnerProblem:
             if slack <= max(SLACK * abs(value), self.floor):
                 break
             if quadratic:  # one step is the answer: exact in the rows, and finer than asked for in the columns
-                db, dc = self._curvature.solve(p, q, SLACK, value)
+                db, dc = self.curvature.solve(p, q, SLACK, value)
             else:
                 second = self.loss.second(observed.spread(z, b, c), values, self.weights)
                 db, dc = Bends(observed, second, self.ridges).solve(p, q, 1e-4 * slack / abs(value), value)
@@ -107,7 +107,8 @@ class InnerProblem:
         return Inner(b, c, value, slope)
 
     @cached_property
-    def _curvature(self) -> Bends:
+    def curvature(self) -> Bends:
+        """Of a squared loss: the same wherever it is."""
         assert self.ridges is not None
         return Bends(self.observed, self.weights, self.ridges, often=True)
 
@@ -138,7 +139,7 @@ class Bends:
         value meant is the one reached at the end.
         """
         R, C = self.R, self.C
-        r = q - self._down(p / R)
+        r = q - self.down(p / R)
         least = value - 0.5 * float(p @ (p / R))  # what the rows alone will gain
         x = np.zeros_like(r)
         y = self._eased(r)
@@ -146,7 +147,7 @@ class Bends:
         for _ in range(_MOST):
             if float(r @ r) <= 2.0 * self.kappa * share * abs(least) or ry == 0.0:
                 break
-            Sd = C * d - self._down(self._across(d) / R)
+            Sd = C * d - self.down(self.across(d) / R)
             bend = float(d @ Sd)
             if not bend > 0.0:  # what is left is below what can be multiplied
                 break
@@ -157,7 +158,7 @@ class Bends:
             y = self._eased(r)
             new = float(r @ y)
             d, ry = y + (new / ry) * d, new
-        return (p - self._across(x)) / R, x
+        return (p - self.across(x)) / R, x
 
     def _eased(self, r: Array) -> Array:
         """C⁻¹r, and what is missing from it along the slow directions."""
@@ -177,7 +178,7 @@ class Bends:
         from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
         root = np.sqrt(self.C)
-        alike = LinearOperator((size, size), lambda v: self._down(self._across(v.reshape(-1) / root) / self.R) / root)
+        alike = LinearOperator((size, size), lambda v: self.down(self.across(v.reshape(-1) / root) / self.R) / root)
         try:
             theta, W = eigsh(alike, _SLOW, v0=root, ncv=4 * _SLOW, tol=0.1, maxiter=5)
         except ArpackNoConvergence as partial:
@@ -185,10 +186,12 @@ class Bends:
         theta = np.clip(theta, 0.0, _DISTINCT)
         return W / root[:, None], theta / (1.0 - theta)
 
-    def _across(self, v: Array) -> Array:
+    def across(self, v: Array) -> Array:
+        """Hv: from columns to rows."""
         return self.pattern.add(v) if self.H is None else self.pattern.multiply(self.H, v)
 
-    def _down(self, v: Array) -> Array:
+    def down(self, v: Array) -> Array:
+        """Hᵀv: from rows to columns."""
         if self.H is None:
             return self.pattern.transposed[0].add(v)
         return self._turned.rmatmat(v)

@@ -153,7 +153,7 @@ class Intercepts:
         return steepest(self.loss, self.values.size, self.weights)
 
     @cached_property
-    def _floor(self) -> float:
+    def floor(self) -> float:
         """What rounding of the predictions makes of a value of zero."""
         return 0.5 * self.bend * (8 * EPS * self._sizes) ** 2
 
@@ -176,11 +176,12 @@ class Intercepts:
         """The best intercepts beside an image; ``values`` other than the observed ones start without the offset."""
         if values is None:
             z, values = z + self.offset, self.values
-        return self._inside.solve(z, values)
+        return self.beside.solve(z, values)
 
     @cached_property
-    def _inside(self) -> InnerProblem:
-        return InnerProblem(self.observed, self.loss, self.weights, self.ridges, self._floor)
+    def beside(self) -> InnerProblem:
+        """The problem of the intercepts alone."""
+        return InnerProblem(self.observed, self.loss, self.weights, self.ridges, self.floor)
 
     # ------------------------------------------------------------------------------------------------- constants
 

@@ -17,14 +17,13 @@ from ..losses.protocol import Conjugate, LossFacts
 from ..places.numpy import Array
 from ..places.shards import known
 from ..rounding import norm
-from .fit import Fit
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
     """Some rows of a table, and what is observed in them: the fit, and where its rows and observations lie in all."""
 
-    fit: Fit
+    fit: Any  # a ``Fit``, or an ``Intercepts``
     rows: slice
     entries: slice
     labels: Any = None  # of its rows

@@ -97,7 +97,11 @@ class ShardedFit:
         self.shape = (place.m, place.n)
         self.images = ShardImages(place, entries)
         self.single, self.dense, self.held, self.summed = True, False, 0, 0
-        self.reach = 1.0
+
+    @property
+    def reach(self) -> float:
+        """An upper bound on ‖𝒜‖: an image holds entries of X."""
+        return 1.0
 
     @cached_property
     def _told(self) -> list[dict[str, Any]]:
