@@ -6,7 +6,7 @@ columns, and of every shard how many rows and observations it has: nothing tall 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..checks import whole as _whole
 from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
 from .fit import Fit
+from .row_order import ordered, shared_out
 from .shard import Shard
 from .sharded import ShardedFit
 
@@ -46,8 +47,8 @@ def sharded_completion(
     count = (
         max(1, sum(client.nthreads().values())) if shards is None else _whole("Completion.from_dask", "shards", shards)
     )
-    columns, _ = _sorted(column, frame[column].drop_duplicates().dropna().compute())
-    parts = frame[names].shuffle(on=row, npartitions=count).to_delayed()
+    columns, _ = _each(column, frame[column].drop_duplicates().dropna().compute(), _sorted)
+    parts = shared_out(frame[names], row, count).to_delayed()
     held = [
         client.submit(encoded, part, names, columns, loss, key=f"encode-{part.key[0]}-{p}", pure=False)
         for p, part in enumerate(client.compute(parts))
@@ -94,7 +95,7 @@ def encoded(part: Any, names: Sequence[str], columns: Any, loss: Any) -> Rows:
     for name in names:
         if bool(part[name].isna().any()):
             raise ValueError(f"Completion.from_dask: column {name!r} has missing values; drop those rows.")
-    labels, rows = _sorted(row, part[row])
+    labels, rows = _each(row, part[row], ordered)
     found = np.asarray(part[column])
     cols = np.searchsorted(columns, found)
     values = _numbers(part, value)
@@ -109,16 +110,20 @@ def encoded(part: Any, names: Sequence[str], columns: Any, loss: Any) -> Rows:
     return Rows(fit, labels)
 
 
-def _sorted(name: str, labels: Any) -> tuple[Any, Any]:
-    """Each label once, in order, and where every one of them is."""
+def _each(name: str, labels: Any, order: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Each label once, in an order, and where every one of them is."""
     try:
-        each, where = np.unique(np.asarray(labels), return_inverse=True)
+        each, where = order(np.asarray(labels))
     except TypeError:
         raise ValueError(
             f"Completion.from_dask: labels in column {name!r} are of more than one kind and have no order; make all of "
             "them strings, or all numbers."
         ) from None
     return each, where.reshape(-1)
+
+
+def _sorted(labels: Any) -> tuple[Any, Any]:
+    return np.unique(labels, return_inverse=True)
 
 
 def _numbers(part: Any, name: str) -> Any:
