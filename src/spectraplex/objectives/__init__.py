@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ..losses.curves import Curve
 from ..matrices.operators import Operator
 from ..places.numpy import Array
+from ..places.protocol import Block
 from .completion import Completion
 from .distance import Distance
 from .fit import Fit
@@ -24,7 +25,7 @@ class Objective(Protocol):
     shape: tuple[int, int]
     dtype: str
 
-    def measure(self, U: Array, s: Array, V: Array) -> Any:
+    def measure(self, U: Block, s: Array, V: Block) -> Any:
         """The image of U diag(s) Vᴴ; linear in that matrix."""
 
     def combine(self, a: float, z: Any, b: float, w: Any) -> Any:

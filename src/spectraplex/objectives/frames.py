@@ -6,8 +6,10 @@ columns, and of every shard how many rows and observations it has: nothing tall 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from ..checks import whole as _whole
 from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
+from ..places.numpy import Array
 from .fit import Fit
 from .row_order import ordered, shared_out
 from .shard import Shard
@@ -23,50 +26,118 @@ from .sharded import ShardedFit
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one partition: their fit, None without any, and their labels in its order."""
+    """What was observed in the rows of one shard: places counted from zero, values, weights, and the rows' labels.
 
-    fit: Fit | None
-    labels: Any
+    Sorted by row, then column. ``columns`` is how many there are in all.
+    """
+
+    rows: Array
+    cols: Array
+    values: Array
+    weights: Array | None
+    labels: Array
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (int(self.labels.size), self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class FarTable:
+    """A table whose rows are shared out: a future of ``Rows`` for each shard, where its rows and observations begin."""
+
+    client: Any
+    parts: tuple[Any, ...]
+    cuts: tuple[int, ...]
+    ends: tuple[int, ...]
+    columns: Array  # labels
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.cuts[-1], int(self.columns.size))
+
+    def __len__(self) -> int:
+        return self.ends[-1]
+
+    def located(self) -> list[tuple[Any, slice, slice]]:
+        """Every part, with the slice of its rows and that of its observations."""
+        rows, entries = ([slice(a, b) for a, b in pairwise(ends)] for ends in (self.cuts, self.ends))
+        return list(zip(self.parts, rows, entries, strict=True))
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """What a function says of every part."""
+        asked = [self.client.submit(function, part, *arguments, pure=False) for part in self.parts]
+        return list(self.client.gather(asked))
+
+
+def far_table(
+    owner: str,
+    frame: Any,
+    names: Sequence[str | None],
+    shards: int | None,
+    client: Any,
+    *,
+    once: bool,
+) -> FarTable:
+    """The columns row, column, value and weight (or None) of a Dask frame; ``once`` refuses a pair that comes twice."""
+    client = client_or_say(owner, client)
+    if not is_far(frame):
+        raise TypeError(
+            f"{owner}: frame must be a dask.dataframe, got {type(frame).__name__}; a table of this machine needs no "
+            "cluster, or goes through dask.dataframe.from_pandas."
+        )
+    wanted = [name for name in names if name is not None]
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        has = ", ".join(map(str, frame.columns))
+        raise ValueError(f"{owner}: the frame has no column {missing[0]!r}; it has {has}.")
+    row, column = wanted[:2]
+    if row == column:
+        raise ValueError(f"{owner}: row and column must be two columns, got {row!r} for both.")
+    count = max(1, sum(client.nthreads().values())) if shards is None else _whole(owner, "shards", shards)
+    columns, _ = _each(owner, column, frame[column].drop_duplicates().dropna().compute(), _sorted)
+    parts = shared_out(frame[wanted], row, count).to_delayed()
+    held = [
+        client.submit(encoded, part, owner, wanted, columns, once, key=f"encode-{part.key[0]}-{p}", pure=False)
+        for p, part in enumerate(client.compute(parts))
+    ]
+    sizes = client.gather(client.map(sizes_of, held, pure=False))
+    some = [(part, size) for part, size in zip(held, sizes, strict=True) if size[1]]
+    if not some:
+        raise ValueError(f"{owner}: the frame holds no observation; there is nothing to fit.")
+    cuts, ends = ((0, *itertools.accumulate(size[i] for _, size in some)) for i in (0, 1))
+    return FarTable(client, tuple(part for part, _ in some), cuts, ends, columns)
+
+
+def is_far(frame: Any) -> bool:
+    """Whether this is a Dask frame, without importing Dask."""
+    return type(frame).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(frame, "npartitions")
 
 
 def sharded_completion(
     frame: Any, row: str, column: str, value: str, loss: Any, weight: str | None, shards: int | None, client: Any
 ) -> ShardedFit:
     """See ``Completion.from_dask``."""
-    client = client_or_say(client)
-    if not (hasattr(frame, "npartitions") and hasattr(frame, "columns")):
-        raise TypeError(
-            f"Completion.from_dask: frame must be a dask.dataframe, got {type(frame).__name__}; a table of this "
-            "machine goes to Completion itself, or through dask.dataframe.from_pandas."
-        )
-    names = [row, column, value, *([] if weight is None else [weight])]
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        has = ", ".join(map(str, frame.columns))
-        raise ValueError(f"Completion.from_dask: the frame has no column {missing[0]!r}; it has {has}.")
-    count = (
-        max(1, sum(client.nthreads().values())) if shards is None else _whole("Completion.from_dask", "shards", shards)
-    )
-    columns, _ = _each(column, frame[column].drop_duplicates().dropna().compute(), _sorted)
-    parts = shared_out(frame[names], row, count).to_delayed()
-    held = [
-        client.submit(encoded, part, names, columns, loss, key=f"encode-{part.key[0]}-{p}", pure=False)
-        for p, part in enumerate(client.compute(parts))
-    ]
-    sizes = client.gather(client.map(sizes_of, held, pure=False))
-    some = [(part, size) for part, size in zip(held, sizes, strict=True) if size[1]]
-    if not some:
-        raise ValueError("Completion.from_dask: the frame holds no observation; there is nothing to fit.")
-    cuts, ends = (np.concatenate([[0], np.cumsum([size[i] for _, size in some])]) for i in (0, 1))
+    table = far_table("Completion.from_dask", frame, (row, column, value, weight), shards, client, once=True)
     located = [
-        client.submit(located_at, part, slice(int(a), int(b)), slice(int(c), int(d)), pure=False)
-        for (part, _), a, b, c, d in zip(some, cuts[:-1], cuts[1:], ends[:-1], ends[1:], strict=True)
+        table.client.submit(fitted, part, loss, rows, entries, pure=False) for part, rows, entries in table.located()
     ]
-    place = ClusterPlace(client, located, int(cuts[-1]), columns.size)
-    return ShardedFit(place, "Completion", int(ends[-1]), some[0][1][2], columns)
+    kinds = table.client.gather([table.client.submit(kind_of, shard, pure=False) for shard in located])
+    place = ClusterPlace(table.client, located, *table.shape)
+    return ShardedFit(place, "Completion", len(table), kinds[0], table.columns)
 
 
-def client_or_say(client: Any) -> Any:
+def fitted(part: Rows, loss: Any, rows: slice, entries: slice) -> Shard:
+    fit = Fit(Entries(part.rows, part.cols, part.shape), part.values, loss, part.weights)
+    return Shard(fit, rows, entries, part.labels)
+
+
+def kind_of(shard: Shard) -> str:
+    return str(shard.fit.dtype)
+
+
+def client_or_say(owner: str, client: Any) -> Any:
     """The client that was given, or the one that is connected already."""
     if client is not None:
         return client
@@ -74,7 +145,7 @@ def client_or_say(client: Any) -> Any:
         import distributed
     except ImportError:
         raise ImportError(
-            "Completion.from_dask needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
+            f"{owner} needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
             "pip install '.[cluster]'."
         ) from None
     current: Any = distributed.default_client
@@ -82,42 +153,38 @@ def client_or_say(client: Any) -> Any:
         return current()
     except ValueError:
         raise ValueError(
-            "Completion.from_dask: no cluster is connected; make one first, e.g. client = distributed.Client() for "
+            f"{owner}: no cluster is connected; make one first, e.g. client = distributed.Client() for "
             "this machine, or Client('tcp://scheduler:8786')."
         ) from None
 
 
-def encoded(part: Any, names: Sequence[str], columns: Any, loss: Any) -> Rows:
-    """One partition as a fit of its own rows; refuses what no observation can be, in words of the frame."""
+def encoded(part: Any, owner: str, names: Sequence[str], columns: Any, once: bool) -> Rows:
+    """One partition as observations of its own rows; refuses what none can be, in words of the frame."""
     row, column, value, *rest = names
-    if not len(part):
-        return Rows(None, np.empty(0))
     for name in names:
         if bool(part[name].isna().any()):
-            raise ValueError(f"Completion.from_dask: column {name!r} has missing values; drop those rows.")
-    labels, rows = _each(row, part[row], ordered)
-    found = np.asarray(part[column])
-    cols = np.searchsorted(columns, found)
-    values = _numbers(part, value)
-    twice = _twice(rows, cols)
-    if twice is not None:
-        raise ValueError(
-            f"Completion.from_dask: {row} {labels[rows[twice]]!r} and {column} {found[twice]!r} come twice; keep one, "
-            "or their mean."
-        )
-    weights = _numbers(part, rest[0]) if rest else None
-    fit = Fit(Entries(rows, cols, (labels.size, columns.size)), values, loss, weights)
-    return Rows(fit, labels)
+            raise ValueError(f"{owner}: column {name!r} has missing values; drop those rows.")
+    labels, rows = _each(owner, row, part[row], ordered) if len(part) else (np.empty(0), np.empty(0, np.int64))
+    cols = np.searchsorted(columns, np.asarray(part[column])) if len(part) else np.empty(0, np.int64)
+    values, weights = _numbers(owner, part, value), _numbers(owner, part, rest[0]) if rest else None
+    order = np.lexsort((cols, rows))
+    rows, cols, values = rows[order], cols[order], values[order]
+    same = np.nonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))[0]
+    if once and same.size:
+        who, what = labels[rows[same[0]]], columns[cols[same[0]]]
+        raise ValueError(f"{owner}: {row} {who!r} and {column} {what!r} come twice; keep one, or their mean.")
+    weights = None if weights is None else weights[order]
+    return Rows(rows, cols, values, weights, labels, int(columns.size))
 
 
-def _each(name: str, labels: Any, order: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
+def _each(owner: str, name: str, labels: Any, order: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
     """Each label once, in an order, and where every one of them is."""
     try:
         each, where = order(np.asarray(labels))
     except TypeError:
         raise ValueError(
-            f"Completion.from_dask: labels in column {name!r} are of more than one kind and have no order; make all of "
-            "them strings, or all numbers."
+            f"{owner}: labels in column {name!r} are of more than one kind and have no order; make all of them "
+            "strings, or all numbers."
         ) from None
     return each, where.reshape(-1)
 
@@ -126,29 +193,16 @@ def _sorted(labels: Any) -> tuple[Any, Any]:
     return np.unique(labels, return_inverse=True)
 
 
-def _numbers(part: Any, name: str) -> Any:
+def _numbers(owner: str, part: Any, name: str) -> Any:
     try:
-        return np.asarray(part[name], dtype=np.float64)
+        numbers = np.asarray(part[name], dtype=np.float64)
     except (ValueError, TypeError):
-        raise ValueError(
-            f"Completion.from_dask: column {name!r} holds {part[name].dtype}, not numbers; convert it first."
-        ) from None
+        raise ValueError(f"{owner}: column {name!r} holds {part[name].dtype}, not numbers; convert it first.") from None
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{owner}: column {name!r} holds infinity; leave such rows out.")
+    return numbers
 
 
-def _twice(rows: Any, cols: Any) -> int | None:
-    """An observation whose pair came before; None where every pair is there once."""
-    order = np.lexsort((cols, rows))
-    r, c = rows[order], cols[order]
-    same = np.nonzero((r[1:] == r[:-1]) & (c[1:] == c[:-1]))[0]
-    return int(order[same[0] + 1]) if same.size else None
-
-
-def sizes_of(rows: Rows) -> tuple[int, int, str]:
-    """Rows, observations, and the kind of the numbers."""
-    fit = rows.fit
-    return (0, 0, "float64") if fit is None else (fit.shape[0], int(fit.targets.size), fit.dtype)
-
-
-def located_at(rows: Rows, where: slice, entries: slice) -> Shard:
-    assert rows.fit is not None
-    return Shard(rows.fit, where, entries, rows.labels)
+def sizes_of(part: Rows) -> tuple[int, int]:
+    """Rows, and observations."""
+    return int(part.labels.size), int(part.values.size)

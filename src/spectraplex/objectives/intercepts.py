@@ -152,6 +152,11 @@ class Intercepts:
         """The largest norm of a slope."""
         return steepest(self.loss, self.values.size, self.weights)
 
+    @property
+    def squares(self) -> float:
+        """The size of the values, as a squared loss sees it."""
+        return float(np.sum((1.0 if self.weights is None else self.weights) * self.values**2))
+
     @cached_property
     def floor(self) -> float:
         """What rounding of the predictions makes of a value of zero."""

@@ -27,21 +27,23 @@ class Shard:
     rows: slice
     entries: slice
     labels: Any = None  # of its rows
+    aside: Any = None  # what is kept from the fit, to judge it by
 
 
 @known
 def measure(shard: Shard, U: Array, s: Array, V: Array) -> Array:
-    return shard.fit.measure(U, s, V)
+    return np.asarray(shard.fit.measure(U, s, V))
 
 
 @known
 def combine(shard: Shard, a: float, z: Array, b: float, w: Array) -> Array:
-    return shard.fit.combine(a, z, b, w)
+    return np.asarray(shard.fit.combine(a, z, b, w))
 
 
 @known
 def slope_of(shard: Shard, z: Array) -> tuple[float, Array]:
-    return shard.fit.evaluate(z)
+    value, slope = shard.fit.evaluate(z)
+    return float(value), slope
 
 
 @known
@@ -51,7 +53,7 @@ def itself(_shard: Shard, number: Any) -> Any:
 
 @known
 def paired(shard: Shard, slope: Array, z: Array) -> float:
-    return shard.fit.pair(slope, z)
+    return float(shard.fit.pair(slope, z))
 
 
 @known
@@ -113,9 +115,8 @@ def conjugate_sizes(shard: Shard, slope: Array, c: float) -> float:
 
 
 def _conjugate(shard: Shard, slope: Array) -> Conjugate:
-    told = shard.fit.conjugate
-    assert told is not None
-    return told(slope)
+    found: Conjugate = shard.fit.conjugate(slope)
+    return found
 
 
 @known

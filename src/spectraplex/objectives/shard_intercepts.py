@@ -157,7 +157,6 @@ def _charged(fit: Intercepts, slope: Array) -> tuple[float, float]:
 def told_of_table(shard: Shard) -> dict[str, Any]:
     """What a shard knows of itself."""
     fit = _own(shard)
-    weights = 1.0 if fit.weights is None else fit.weights
     return {
         "coverage": fit.coverage,
         "bend": fit.bend,
@@ -166,7 +165,7 @@ def told_of_table(shard: Shard) -> dict[str, Any]:
         "smoothness": fit.smoothness,
         "largest": float(np.abs(fit.values).max(initial=0.0)),
         "count": int(fit.values.size),
-        "squares": float(np.sum(weights * fit.values**2)),
+        "squares": fit.squares,
         "parts": fingerprint(*(part for part in fit.parts() if not isinstance(part, str))),
         "words": [part for part in fit.parts() if isinstance(part, str)][1:],
     }

@@ -24,12 +24,14 @@ from ..places.dask import ClusterPlace
 from ..places.numpy import EPS, Array
 from ..places.rounds import Held, Left
 from ..rounding import VANISHING, moved, of_image, of_sum
+from . import shard_intercepts
 from .facts import facts_of
 from .recycled import Recycled
 from .sharded import ShardedFit
 
 _SLACK = 1e-10  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # Newton steps: never reached but at rounding level
+_OPERATIONS = shard_intercepts  # what the rounds below ask for
 _TRIALS = 30  # halvings of a Newton step
 
 
@@ -97,7 +99,8 @@ class ShardedIntercepts(ShardedFit):
             rows = self.place.left("beside_rows", at.found, width=1, dtype=np.float64)
             slope.extra["beside"] = (rows, at.columns, at.value)
             z.extra["slope"] = weakref.ref(slope)
-        return FarInner(*slope.extra["beside"], slope)
+        rows, columns, value = slope.extra["beside"]
+        return FarInner(rows, columns, value, slope)
 
     def _asked(self, z: Held, slope: Held) -> list[tuple[Any, ...]]:
         """What methods ask next of a slope: ⟨slope, z⟩, ‖slope‖, and its product with what z was measured from."""
@@ -220,7 +223,7 @@ class ShardedIntercepts(ShardedFit):
     @cached_property
     def _sizes(self) -> float:
         """About the norm of what is added up: offset, intercepts and observed values."""
-        return float(np.sqrt(self.entries)) * (abs(self.offset) + max(self._of("largest")))
+        return float(np.sqrt(self.entries)) * (abs(self.offset) + self.largest)
 
     @cached_property
     def _floor(self) -> float:

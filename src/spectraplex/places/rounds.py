@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from .numpy import Array
-from .shards import Call, Sent, Slot, advance, operation, small_of
+from .shards import Call, Sent, Slot, adopted, advance, operation, qualified, small_of
 
 _LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
 _KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
@@ -73,20 +73,20 @@ class Rounds:
     def make(self, name: str, *arguments: Any, kind: Callable[[int], Held] = Held) -> Any:
         """Write down an operation that makes something on every shard."""
         at = next(self._numbers)
-        self._calls.append(Call(name, tuple(map(self._argument, arguments)), at))
+        self._calls.append(Call(qualified(name), tuple(map(self._argument, arguments)), at))
         handle = self._live[at] = kind(at)
         return handle
 
     def ask(self, *questions: tuple[Any, ...]) -> list[list[Any]]:
         """One round: everything written down, then the questions; the answers of all shards to each of them."""
-        asked = [Call(name, tuple(map(self._argument, arguments))) for name, *arguments in questions]
+        asked = [Call(qualified(name), tuple(map(self._argument, arguments))) for name, *arguments in questions]
         calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
         self.rounds += 1
         self.bytes += sum(each.nbytes for each in sent)
         there = self.client.scatter(sent, broadcast=True, hash=False) if sent else []
         self._lineage.append(there)
         kept = frozenset(self._live.keys())
-        word, at = "+".join(dict.fromkeys(call.name for call in asked)), f"{self._name}-{next(self._numbers)}"
+        word, at = "+".join(dict.fromkeys(name for name, *_ in questions)), f"{self._name}-{next(self._numbers)}"
         new = [
             self.client.submit(advance, shard, state, calls, kept, there, key=f"{word}-{at}-{p}", pure=False)
             for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
@@ -105,6 +105,17 @@ class Rounds:
     def total(self, *question: Any) -> Any:
         """The sum of all shards' answers to one question."""
         return functools.reduce(operator.add, self.ask(question)[0])
+
+    def adopt(self, other: Rounds, block: Left) -> Left:
+        """A left block of another table with the same rows in the same shards; it never leaves the workers."""
+        other.ask()  # what is written down there is done
+        at = next(self._numbers)
+        self._states = [
+            self.client.submit(adopted, mine, theirs, block.at, at, key=f"adopt-{self._name}-{at}-{p}", pure=False)
+            for p, (mine, theirs) in enumerate(zip(self._states, other._states, strict=True))
+        ]
+        handle = self._live[at] = Left(at, block.like)
+        return handle
 
     def _argument(self, given: Any) -> Any:
         if isinstance(given, Held):

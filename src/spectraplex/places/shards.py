@@ -6,6 +6,7 @@ is a pure function of the state before, so a lost state is computed again from t
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,11 @@ def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset
     return {slot: value for slot, value in state.items() if slot in kept}, small
 
 
+def adopted(mine: Advanced, theirs: Advanced, slot: int, at: int) -> Advanced:
+    """A state with one slot more, from another one."""
+    return {**mine[0], at: theirs[0][slot]}, []
+
+
 def small_of(advanced: Advanced) -> list[Any]:
     return advanced[1]
 
@@ -73,11 +79,22 @@ OPERATIONS: dict[str, Callable[..., Any]] = {}
 
 
 def operation(name: str) -> Callable[..., Any]:
-    """An operation by its name; every verb of this machine's place is one, on the rows of the shard."""
-    if name in OPERATIONS:
-        return OPERATIONS[name]
-    verb = getattr(HERE, name)
+    """An operation by its name; every verb of this machine's place is one, on the rows of the shard.
+
+    A name with a module before it (``qualified``) is known after that was imported: a worker may not have it yet.
+    """
+    module, _, short = name.rpartition(":")
+    if module and short not in OPERATIONS:
+        importlib.import_module(module)
+    if short in OPERATIONS:
+        return OPERATIONS[short]
+    verb = getattr(HERE, short)
     return lambda _shard, *arguments: verb(*arguments)
+
+
+def qualified(name: str) -> str:
+    """The name of an operation with the module that defines it; a verb is its own name."""
+    return f"{OPERATIONS[name].__module__}:{name}" if name in OPERATIONS else name
 
 
 def known(function: Callable[..., Any]) -> Callable[..., Any]:

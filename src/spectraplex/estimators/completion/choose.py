@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,20 +55,18 @@ def choose(
     aside = kept_aside(seen, share, seed)
     train, valid = seen.part(~aside), seen.part(aside)
     if not len(train) or not len(valid):
-        return Choice(1.0, _table([]), None)
+        return no_choice()
     offset = recipe.offset(train)
     objective = recipe.objective(train, offset)
     first = first_tried(objective)
     if not first > 0:
-        return Choice(1.0, _table([]), None)
-    walk = _Walk(recipe, objective, valid, seed, observers, told, solver)
-    walk.go(first, _GROWTH)
-    if walk.best is walk.points[0] and not walk.ended:  # the first was the best: there may be a better one below
-        walk.go(walk.best.radius / _GROWTH, 1.0 / _GROWTH, walk.best.solution.X)
-    walk.refine()
-    best = walk.best
-    walk.points.sort(key=lambda point: point.radius)
-    return Choice(best.radius, _table(walk.points), best.solution.X)
+        return no_choice()
+    return Walk(recipe, objective, valid, seed, observers, told, solver).chosen(first)
+
+
+def no_choice() -> Choice:
+    """Where there is nothing to walk for."""
+    return Choice(1.0, _table([]), None)
 
 
 def kept_aside(seen: Observations, share: float, seed: int) -> Array:
@@ -112,14 +110,14 @@ class _Visited:
     solution: Solution
 
 
-class _Walk:
+class Walk:
     """The state of one walk."""
 
     def __init__(
         self,
         recipe: Recipe,
-        objective: Intercepts | Implicit,
-        valid: Observations,
+        objective: Any,
+        valid: Any,
         seed: int,
         observers: Sequence[Observer],
         told: Callable[[float, float], Any],
@@ -133,6 +131,16 @@ class _Walk:
     @property
     def best(self) -> _Visited:
         return min(self.points, key=lambda point: (point.score, point.radius))
+
+    def chosen(self, first: float) -> Choice:
+        """Walk from a first radius to the best one."""
+        self.go(first, _GROWTH)
+        if self.best is self.points[0] and not self.ended:  # the first was the best: there may be a better one below
+            self.go(self.best.radius / _GROWTH, 1.0 / _GROWTH, self.best.solution.X)
+        self.refine()
+        best = self.best
+        self.points.sort(key=lambda point: point.radius)
+        return Choice(best.radius, _table(self.points), best.solution.X)
 
     def go(self, radius: float, factor: float, start: Rectangular | None = None) -> None:
         """Change the radius by a factor again and again until the score is no better, or the ball no longer binds."""
@@ -190,7 +198,7 @@ class _Walk:
         image = self.objective.measure(*X.triple())
         ahead = radius / total - 1.0
         factor = 1.0 + (float(self.objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
-        return Rectangular(X.U, factor * X.s, X.V)
+        return replace(X, s=factor * X.s)
 
     def score(self, solution: Solution) -> float:
         """Mean loss on what was kept aside; its root mean square for the squared loss."""
@@ -200,8 +208,7 @@ class _Walk:
             z = z * objective.scales[0][valid.rows] * objective.scales[1][valid.cols]
         z = z + objective.offset + solution.rows[valid.rows] + solution.cols[valid.cols]
         loss = self.recipe.losses().evaluate(z, valid.values, valid.weights)[0]
-        mean = loss / (len(valid) if valid.weights is None else valid.weights.sum())
-        return math.sqrt(2.0 * mean) if self.recipe.loss == "squared" else float(mean)
+        return self.recipe.score(loss, len(valid) if valid.weights is None else float(valid.weights.sum()))
 
 
 def _table(points: list[_Visited]) -> dict[str, Array]:

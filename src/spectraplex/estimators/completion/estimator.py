@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import whole
+from ...objectives.frames import is_far
 from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
@@ -140,13 +141,23 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     ) -> MatrixCompletion:
         """Fit to three columns of a pandas, polars or arrow table, named; on the class, with default settings.
 
-        ``predict`` then takes frames with those two columns of labels, whatever else they hold.
+        ``predict`` then takes frames with those two columns of labels, whatever else they hold. A Dask frame is fitted
+        on the cluster that is connected, where its rows are (docs/cluster.md).
         """
+        if is_far(frame):
+            return self._fit_far(frame, row, column, value, sample_weight)
         return self._fit_named(*fitting.frame_columns(frame, row, column, value, sample_weight))
 
     @with_callbacks
     def _fit_named(self, *parts: Any) -> MatrixCompletion:
         return fitting.fit_columns(self, *parts)
+
+    @with_callbacks
+    def _fit_far(self, *parts: Any) -> MatrixCompletion:
+        from .far_fit import fit_far_frame
+
+        fitted: MatrixCompletion = fit_far_frame(self, *parts)
+        return fitted
 
     @with_callbacks
     def fit_matrix(self, M: Any) -> MatrixCompletion:

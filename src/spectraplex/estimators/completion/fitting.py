@@ -13,7 +13,7 @@ from ...hooks import Hooks
 from ...matrices.factors import Rectangular
 from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
-from ...stop import Status
+from ...stop import Status, Stop
 from ..callbacks import Told
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
@@ -104,19 +104,24 @@ def fit_observations(
     model.row_labels_, model.column_labels_ = labels
     scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
     model.row_scales_, model.column_scales_ = scales
-    _keep(model, found, names)
+    keep(model, found, names)
+    warn_of(model, found, stop, stacklevel=5)
+    return model
+
+
+def warn_of(model: Any, found: Solution, stop: Stop, stacklevel: int = 5) -> None:
+    """Say so where the certified gap is larger than was asked for."""
     if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
         ended = _ENDS.get(found.status, found.status.value.rstrip("."))
         warnings.warn(
             f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
             f"{model.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
-    return model
 
 
-def _keep(model: Any, found: Solution, names: list[str] | None) -> None:
+def keep(model: Any, found: Solution, names: list[str] | None) -> None:
     """What was found becomes attributes of the model."""
     model.U_, model.s_, model.V_ = found.X.triple()
     model.profiles_, model.shape_ = found.profiles, model.observations_.shape

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from ...hooks import Solver
 from ...losses import Huber, Logistic, Loss, Squared
 from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
+from ...objectives import Objective
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
 from ...observers import Observer
-from ...places.numpy import EPS, Array, inner
+from ...penalized import zero_image
+from ...places.numpy import EPS, Array
 from ...problem import Problem
 from ...result import Result
 from ...solve import solve
@@ -34,6 +37,13 @@ _ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
 _UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
+
+
+class Table(Objective, Protocol):
+    """The objective of a table, on this machine or on a cluster; see ``Intercepts``."""
+
+    def inner(self, z: Any) -> Any:
+        """The intercepts beside an image: ``rows``, ``cols``, ``value`` and ``slope``."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,10 @@ class Recipe:
     def scale(self, counts: Array, mean: float) -> Array:
         """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""
         return np.asarray(((1.0 - _SMOOTHING) * counts / mean + _SMOOTHING) ** -self.exponent)
+
+    def score(self, loss: float, weight: float) -> float:
+        """A mean loss; its root mean square for the squared loss."""
+        return math.sqrt(2.0 * loss / weight) if self.loss == "squared" else float(loss / weight)
 
     def objective(self, seen: Observations, offset: float) -> Intercepts | Implicit:
         scales = None
@@ -109,8 +123,8 @@ class Solution:
     """
 
     X: Rectangular
-    profiles: Array
-    rows: Array
+    profiles: Any
+    rows: Any
     cols: Array
     multiplier: float
     certificate: Certificate
@@ -120,7 +134,7 @@ class Solution:
 
 
 def solved(
-    objective: Intercepts | Implicit,
+    objective: Table,
     radius: float,
     stop: Stop,
     *,
@@ -138,7 +152,7 @@ def solved(
     asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     result = solver(problem, method=first_method(objective, cold=certify and start is None), **asked)
     U, s, V = as_rectangular(result).svd()
-    X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
+    X = replace(as_rectangular(result), U=U, s=s * min(1.0, radius / s.sum()) if s.size else s, V=V)
     image = objective.measure(*X.triple())
     found = objective.inner(image)
     certificate = _certified(problem, result, X, certify)
@@ -148,9 +162,9 @@ def solved(
     if certify and status in (Status.STALLED, Status.STEP_LIMIT) and small:
         status = Status.GAP  # the last certificate is the tightest
     total = float(X.s.sum())
-    multiplier = max(-inner(found.slope, image) / total, 0.0) if total > 0 else 0.0
+    multiplier = max(-objective.pair(found.slope, image) / total, 0.0) if total > 0 else 0.0
     steps = sum(record.kind != "start" for record in result.trace)
-    profiles = X.U if isinstance(objective, Intercepts) else objective.seen(X.U)
+    profiles = objective.seen(X.U) if isinstance(objective, Implicit) else X.U
     return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, status, result.trace, steps)
 
 
@@ -175,7 +189,7 @@ def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) 
     return certificate
 
 
-def first_method(objective: Intercepts | Implicit, cold: bool) -> Hybrid:
+def first_method(objective: Table, cold: bool) -> Hybrid:
     """From nothing to a radius that somebody gave, a wide first escape saves the rounds that would grow to it.
 
     A walk begins where the rank is small, and what it starts from later has most of the directions already.
@@ -190,31 +204,24 @@ def _verifiable(certificate: Certificate) -> bool:
     return certificate.kind != "none" and certificate.dual == "slope"
 
 
-def _squares(objective: Intercepts | Implicit) -> float:
-    """The size of the values, as a squared loss sees it."""
-    inside = plainly(objective)
-    weights = 1.0 if inside.weights is None else inside.weights
-    return float(np.sum(weights * inside.values**2))
-
-
 def as_rectangular(result: Result) -> Rectangular:
     assert isinstance(result.X, Rectangular)
     return result.X
 
 
-def default_stop(objective: Intercepts | Implicit, tolerance: float, max_iter: int) -> Stop:
+def default_stop(objective: Table, tolerance: float, max_iter: int) -> Stop:
     """A certified gap of so much of the value, or of a thousandth of the value with nothing but intercepts.
 
     Where a model fits everything its value goes to zero, and no gap is small beside that. Below the rounding of the
     values themselves nothing is asked for.
     """
-    zero = objective.evaluate(np.zeros(plainly(objective).values.size))[0]
+    zero = objective.evaluate(zero_image(objective))[0]
     return Stop(
-        relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, EPS * _squares(objective)), max_steps=max_iter
+        relative_gap=tolerance, gap=max(tolerance * _SMALL * zero, EPS * plainly(objective).squares), max_steps=max_iter
     )
 
 
-def plainly(objective: Intercepts | Implicit) -> Intercepts:
+def plainly(objective: Table) -> Any:
     """The objective of the table itself."""
     return objective.inside if isinstance(objective, Implicit) else objective
 

@@ -1,0 +1,145 @@
+"""``MatrixCompletion`` fitted on a cluster; what is small enough comes back as an ordinary model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ...certificates import judge
+from ...hooks import Hooks
+from ...matrices.factors import Rectangular
+from ...objectives.frames import FarTable, Rows, far_table
+from ...objectives.sharded_intercepts import ShardedIntercepts
+from ...places.dask import ClusterPlace
+from ...places.here import HERE
+from ...places.numpy import Array
+from ...places.threads import one_blas_thread
+from ..callbacks import Told
+from ..input.labels import Labels, as_column
+from ..input.observations import OWNER, Observations
+from . import fitting, parameters, serving
+from .far import FarObservations, far_choose, in_order
+from .recipe import Solution, default_stop, solved
+
+_WHOLE = 1 << 28  # bytes of factors and observations up to which a model comes back whole
+
+
+def fit_far_frame(
+    model: Any,
+    frame: Any,
+    row: str,
+    column: str,
+    value: str,
+    sample_weight: str | None,
+    hooks: Hooks = fitting.NO_HOOKS,
+    client: Any = None,
+) -> Any:
+    """Fit a model to the columns of a Dask frame, where they are."""
+    recipe = parameters.recipe_of(model)
+    if recipe.implicit > 0:
+        raise ValueError(
+            f"{OWNER}: implicit={model.implicit!r} needs every row's columns at once, which a cluster does not have; "
+            "use implicit=0 there, or one machine."
+        )
+    parameters.radius_of(model)
+    table = far_table(OWNER, frame, (row, column, value, sample_weight), None, client, once=False)
+    return fit_far(model, table, [row, column], hooks)
+
+
+def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks = fitting.NO_HOOKS) -> Any:
+    recipe, radius = parameters.recipe_of(model), parameters.radius_of(model)
+    seen = FarObservations.of(table)
+    sums = seen.sums
+    if sums.count == 0:
+        raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")
+    parameters.refuse_size(np.array([sums.low, sums.high]))
+    model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
+    model.range_ = (sums.low, sums.high)
+    used = seen.in_signs() if recipe.loss == "logistic" else seen
+    with one_blas_thread, Told(model, hooks) as told:
+        path, start = serving.no_path(), None
+        if radius is None:
+            choice = far_choose(
+                recipe, used, float(model.validation), model.seed_, told.observers, told.scored, hooks.solver
+            )
+            radius, path, start = choice.radius, choice.path, choice.start
+        model.offset_ = used.offset(recipe)
+        objective = used.objective(recipe, model.offset_)
+        if start is not None:  # the same rows, in the same shards
+            place = objective.place
+            start = replace(start, U=place.adopt(cast(ClusterPlace, start.place), start.U), place=place)
+        stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
+        asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=hooks.solver)
+        found = solved(objective, radius, stop, **asked)
+        model.radius_, model.path_ = radius, path
+        _come_back(model, Fitted(objective, found, seen), names)
+    fitting.warn_of(model, found, stop)
+    return model
+
+
+class Fitted:
+    """A fit whose left side lies on the workers."""
+
+    def __init__(self, objective: ShardedIntercepts, found: Solution, seen: FarObservations) -> None:
+        self.objective, self.found, self.seen = objective, found, seen
+
+    @property
+    def bytes(self) -> int:
+        """What it would take here: factors of rows, and observations."""
+        return 8 * self.seen.shape[0] * (2 + self.found.X.s.size) + 24 * len(self.seen.table)
+
+    @cached_property
+    def labels(self) -> tuple[Array, Array]:
+        """The labels of the rows, sorted where they can be, and where each of them is on the cluster."""
+        labels = as_column(np.concatenate(self.seen.table.each(labels_of)), OWNER, "row labels")
+        order = in_order(labels)
+        return labels[order], order
+
+    def observations(self) -> Observations:
+        """All of them, in the order of the labels."""
+        order = self.labels[1]
+        new = np.empty_like(order)
+        new[order] = np.arange(order.size)
+        parts = self.seen.table.each(observations_of)
+        firsts = self.seen.table.cuts[:-1]
+        rows = np.concatenate([part[0] + first for part, first in zip(parts, firsts, strict=True)])
+        cols, values = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
+        weights = None
+        if any(part[3] is not None for part in parts):
+            weights = np.concatenate([np.ones(part[2].size) if part[3] is None else part[3] for part in parts])
+        return Observations(new[rows], cols, values, weights, self.seen.shape).tidy()
+
+
+def _come_back(model: Any, fit: Fitted, names: list[str] | None) -> None:
+    """The model as if it had been fitted here: rows in the order of their labels, certified here."""
+    found, place = fit.found, fit.objective.place
+    labels, order = fit.labels
+    U, s, V = place.to_host(found.X.U)[order], found.X.s, found.X.V
+    rows = place.to_host(found.rows)[order, 0]
+    scales = place.to_host(place.left("row_scales", width=1, dtype=np.float64))[order, 0]
+    columns = fit.objective.column_scales
+    model.observations_ = fit.observations()
+    model.row_labels_, model.column_labels_ = (
+        Labels(labels),
+        Labels(as_column(fit.seen.table.columns, OWNER, "columns")),
+    )
+    model.row_scales_, model.column_scales_ = scales, np.ones(V.shape[0]) if columns is None else columns
+    X = Rectangular(U, s, V, HERE)
+    here = replace(found, X=X, profiles=U, rows=rows)
+    fitting.keep(model, here, names)
+    if found.certificate.kind != "none":  # of these very factors and these very data, in this order
+        seen = model.observations_
+        problem = serving.problem(model, seen.rows, seen.cols, seen.values, seen.weights)
+        model.certificate_ = judge.certify(problem, X, seed=model.seed_)
+
+
+def labels_of(part: Rows) -> Array:
+    return part.labels
+
+
+def observations_of(part: Rows) -> tuple[Array, Array, Array, Array | None]:
+    return part.rows, part.cols, part.values, part.weights

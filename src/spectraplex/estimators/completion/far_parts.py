@@ -1,0 +1,168 @@
+"""What a worker does for ``MatrixCompletion``: sums over its part of a table, what is kept aside, its objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...matrices.factors import Rectangular
+from ...objectives.frames import Rows
+from ...objectives.intercepts import Intercepts
+from ...objectives.row_order import hashes
+from ...objectives.shard import Shard
+from ...places.numpy import Array
+from ...places.shards import known
+from ..input.observations import OWNER, Observations
+from .recipe import Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Of one part, and by addition of all: observations, values, and weights of every column."""
+
+    count: int
+    weight: float
+    total: float  # of weight times value
+    low: float
+    high: float
+    words: frozenset[float]  # values where they are at most three: classes
+    columns: Array
+    rows: int  # that have an observation
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.count + other.count,
+            self.weight + other.weight,
+            self.total + other.total,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            frozenset(sorted(self.words | other.words)[:4]),
+            self.columns + other.columns,
+            self.rows + other.rows,
+        )
+
+
+def checked(part: Rows) -> Rows:
+    """Observations of weight zero left out, those of one pair and value as one of double weight; weights refused."""
+    weights = part.weights
+    if weights is not None:
+        if (weights < 0).any():
+            raise ValueError(f"{OWNER}: sample_weight {weights.min():g} is negative; weights are not.")
+        kept = weights > 0
+        part = replace(
+            part, rows=part.rows[kept], cols=part.cols[kept], values=part.values[kept], weights=weights[kept]
+        )
+    seen = observed(part).tidy()
+    return replace(part, rows=seen.rows, cols=seen.cols, values=seen.values, weights=seen.weights)
+
+
+def observed(part: Rows) -> Observations:
+    return Observations(part.rows, part.cols, part.values, part.weights, part.shape)
+
+
+def sums_of(part: Rows) -> Sums:
+    weights = np.ones(part.values.size) if part.weights is None else part.weights
+    rows, columns = observed(part).counts()
+    words = frozenset(np.unique(part.values[:100_000])[:4].tolist())
+    if len(words) <= 3:
+        words = frozenset(np.unique(part.values)[:4].tolist())
+    ends = (float(part.values.min(initial=np.inf)), float(part.values.max(initial=-np.inf)))
+    weight, total = float(weights.sum()), float(weights @ part.values)
+    return Sums(part.values.size, weight, total, *ends, words, columns, int(np.count_nonzero(rows)))
+
+
+def in_signs(part: Rows) -> Rows:
+    """0/1 as −1/+1."""
+    return replace(part, values=2.0 * part.values - 1.0)
+
+
+def bends_at(part: Rows, recipe: Recipe, here: float) -> tuple[float, float]:
+    """Slope and curvature of the loss of one constant."""
+    z, loss = np.full(part.values.size, here), recipe.losses()
+    slope = loss.evaluate(z, part.values, part.weights)[1].sum()
+    return float(slope), float(loss.second(z, part.values, part.weights).sum())
+
+
+def split(part: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """What is fitted and what is kept aside: pairs by a hash of their labels, however rows are shared out."""
+    aside = drawn(hashes(part.labels)[part.rows], part.cols, seed) < share
+    return _some(part, ~aside), _some(part, aside)
+
+
+def drawn(rows: Array, cols: Array, seed: int) -> Array:
+    """Numbers in [0, 1), one a pair, that look random (the finaliser of splitmix64)."""
+    with np.errstate(over="ignore"):
+        x = rows ^ (cols.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(seed * 0x632BE5AB % 2**64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+        x = x ^ (x >> np.uint64(31))
+    return np.asarray((x >> np.uint64(11)) * 2.0**-53)
+
+
+def _some(part: Rows, which: Array) -> Rows:
+    weights = None if part.weights is None else part.weights[which]
+    return replace(part, rows=part.rows[which], cols=part.cols[which], values=part.values[which], weights=weights)
+
+
+def first_of(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def second_of(pair: tuple[Any, Any]) -> Any:
+    return pair[1]
+
+
+def shard_of(
+    part: Rows,
+    aside: Rows | None,
+    rows: slice,
+    entries: slice,
+    recipe: Recipe,
+    offset: float,
+    mean: float,
+    column_scales: Array | None,
+) -> Shard:
+    """The objective of one part; ``mean`` is that of the rows' counts in the whole table."""
+    scales = None
+    if column_scales is not None:
+        scales = (recipe.scale(observed(part).counts()[0], mean), column_scales)
+    fit = Intercepts(
+        part.rows,
+        part.cols,
+        part.values,
+        part.shape,
+        recipe.losses(),
+        weights=part.weights,
+        offset=offset,
+        ridges=recipe.ridges,
+        scales=scales,
+    )
+    return Shard(fit, rows, entries, part.labels, aside)
+
+
+# -------------------------------------------------------------------------------------------- operations of a round
+
+
+@known
+def held_out(
+    shard: Shard, U: Array, s: Array, V: Array, rows: Array, columns: Array, recipe: Recipe
+) -> tuple[float, float]:
+    """Loss and weight of what is kept aside, predicted by these factors and intercepts."""
+    valid, fit = shard.aside, shard.fit
+    if not valid.values.size:
+        return 0.0, 0.0
+    z = Rectangular(U, s, V).entries(valid.rows, valid.cols)
+    if fit.scales is not None:
+        z = z * fit.scales[0][valid.rows] * fit.scales[1][valid.cols]
+    z = z + fit.offset + rows[valid.rows, 0] + columns[valid.cols]
+    loss = recipe.losses().evaluate(z, valid.values, valid.weights)[0]
+    return float(loss), float(valid.values.size if valid.weights is None else valid.weights.sum())
+
+
+@known
+def row_scales(shard: Shard) -> Array:
+    """A column of the left side."""
+    fit = shard.fit
+    return np.ones((fit.shape[0], 1)) if fit.scales is None else fit.scales[0][:, None]
