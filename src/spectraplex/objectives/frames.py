@@ -52,6 +52,8 @@ class FarTable:
     cuts: tuple[int, ...]
     ends: tuple[int, ...]
     columns: Array  # labels
+    numbers: tuple[int, ...]  # which range of hashes each part has the rows of,
+    count: int  # and of how many
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,11 +105,12 @@ def far_table(
         for p, part in enumerate(client.compute(parts))
     ]
     sizes = client.gather(client.map(sizes_of, held, pure=False))
-    some = [(part, size) for part, size in zip(held, sizes, strict=True) if size[1]]
+    numbers = tuple(p for p, size in enumerate(sizes) if size[1])
+    some = [(held[p], sizes[p]) for p in numbers]
     if not some:
         raise ValueError(f"{owner}: the frame holds no observation; there is nothing to fit.")
     cuts, ends = ((0, *itertools.accumulate(size[i] for _, size in some)) for i in (0, 1))
-    return FarTable(client, tuple(part for part, _ in some), cuts, ends, columns)
+    return FarTable(client, tuple(part for part, _ in some), cuts, ends, columns, numbers, count)
 
 
 def is_far(frame: Any) -> bool:

@@ -106,6 +106,11 @@ class Rounds:
         """The sum of all shards' answers to one question."""
         return functools.reduce(operator.add, self.ask(question)[0])
 
+    @property
+    def states(self) -> list[Any]:
+        """A future of the state of each shard, with what was made up to the last round."""
+        return list(self._states)
+
     def adopt(self, other: Rounds, block: Left) -> Left:
         """A left block of another table with the same rows in the same shards; it never leaves the workers."""
         other.ask()  # what is written down there is done

@@ -174,6 +174,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         """Add observations and go on from the last fit, with its radius; the first call is a ``fit``."""
         parameters.present(y, sample_weight)
         first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
+        self._refuse_shards("partial_fit")
         if not hasattr(self, "U_"):
             return fitting.fit_columns(self, first, second, y, sample_weight, names)
         seen, labels, start = fitting.joined(self, first, second, y, sample_weight)
@@ -181,10 +182,18 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------- answering
 
-    def predict(self, X: Any) -> Array:
-        """The predicted value of every pair; unseen rows and columns fall back to offset and intercepts."""
-        check_is_fitted(self, "U_")
+    def predict(self, X: Any) -> Any:
+        """The predicted value of every pair; unseen rows and columns fall back to offset and intercepts.
+
+        For a Dask frame a Dask frame of its labels with a column ``prediction``, worked out on the cluster.
+        """
+        check_is_fitted(self, "s_")
+        if is_far(X):
+            return self._frames().predict_frame(self, X)
         first, second, _ = pair_columns(X, getattr(self, "feature_names_in_", None))
+        shards = vars(self).get("shards_")
+        if shards is not None:
+            return shards.predict(self, first, second)
         rows, cols = self._placed(first, second)
         return serving.linked(self, serving.linear(self, rows, cols))
 
@@ -192,32 +201,56 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         rows = self.row_labels_.codes(first, OWNER, "row labels")
         return rows, self.column_labels_.codes(second, OWNER, "column labels")
 
-    def embed(self, rows: Any) -> Array:
+    def embed(self, rows: Any) -> Any:
         """The factors of rows, one line each (zeros for an unseen one); their products with those of columns, which
-        ``embed_columns`` gives, are the low-rank part of the predictions."""
-        check_is_fitted(self, "U_")
+        ``embed_columns`` gives, are the low-rank part of the predictions. For a Dask frame of labels a Dask frame."""
+        check_is_fitted(self, "s_")
+        if is_far(rows):
+            return self._frames().embed_frame(self, rows)
+        shards = vars(self).get("shards_")
+        if shards is not None:
+            return shards.embed(self, parameters.label_list(rows, "row"))
         return serving.taken(serving.row_factors(self), self._places(rows, "row"))
 
     def embed_columns(self, columns: Any) -> Array:
         """The factors of columns, one line each; see ``embed``."""
-        check_is_fitted(self, "U_")
+        check_is_fitted(self, "s_")
         return serving.taken(serving.column_factors(self), self._places(columns, "column"))
 
     def _places(self, asked: Any, side: str) -> Array:
         labels = self.row_labels_ if side == "row" else self.column_labels_
         return labels.codes(parameters.label_list(asked, side), OWNER, f"{side} labels")
 
-    def recommend(self, rows: Any, n: int = 10, exclude_seen: bool = True) -> list[list[tuple[Any, float]]]:
+    def recommend(self, rows: Any, n: int = 10, exclude_seen: bool = True) -> Any:
         """For each row the n columns with the largest predictions, as (label, prediction), best first.
 
         Fewer where fewer are left; an unseen row gets what its intercepts say: the columns that are best on the whole.
+        For a Dask frame of labels a Dask frame, a line for each of the n.
         """
-        check_is_fitted(self, "U_")
-        return serving.recommend(self, self._places(rows, "row"), whole(OWNER, "n", n), exclude_seen)
+        check_is_fitted(self, "s_")
+        n = whole(OWNER, "n", n)
+        if is_far(rows):
+            return self._frames().recommend_frame(self, rows, n, exclude_seen)
+        shards = vars(self).get("shards_")
+        if shards is not None:
+            return shards.recommend(self, parameters.label_list(rows, "row"), n, exclude_seen)
+        return serving.recommend(self, self._places(rows, "row"), n, exclude_seen)
+
+    @staticmethod
+    def _frames() -> Any:
+        from . import far_serving
+
+        return far_serving
+
+    def _refuse_shards(self, what: str) -> None:
+        if "shards_" in vars(self):
+            raise ValueError(
+                f"{OWNER}: {what} needs all rows on this machine, and those of this model lie in shards; fit again."
+            )
 
     def similar(self, columns: Any, n: int = 10) -> list[list[tuple[Any, float]]]:
         """For each column the n others with the most similar factors, as (label, cosine), best first."""
-        check_is_fitted(self, "U_")
+        check_is_fitted(self, "s_")
         return serving.similar(self, self._places(columns, "column"), whole(OWNER, "n", n))
 
     def fold_in(self, row_observations: Any, values: Any = None) -> MatrixCompletion:
@@ -231,7 +264,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         row_observations : {row label: {column label: value}}; or pairs of labels, with ``values`` beside them.
             Unknown columns say nothing about a row and are left out; a row that is known already is refused.
         """
-        check_is_fitted(self, "U_")
+        check_is_fitted(self, "s_")
+        self._refuse_shards("fold_in")
         return serving.fold_in(self, *serving.row_pairs(row_observations, values))
 
     def problem(self, pairs: Any, values: Any, sample_weight: Any = None) -> Problem:
@@ -240,7 +274,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         With the data of the fit, ``spectraplex.verify(model.certificate_, problem, (model.U_, model.s_, model.V_))``
         checks its certificate.
         """
-        check_is_fitted(self, "U_")
+        check_is_fitted(self, "s_")
+        self._refuse_shards("problem")
         first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
         first, second, y, weights = parameters.checked(first, second, values, sample_weight)
         return serving.problem(self, *self._placed(first, second), y, weights)
@@ -248,7 +283,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     @property
     def allowed_gap_(self) -> float:
         """``tolerance`` times the value, or times a thousandth of the value without a low-rank part if that is more."""
-        check_is_fitted(self, "U_")
+        check_is_fitted(self, "s_")
+        self._refuse_shards("allowed_gap_")
         return serving.allowed_gap(self)
 
     def __sklearn_tags__(self) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ...certificates import judge
+from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...matrices.factors import Rectangular
 from ...objectives.frames import FarTable, Rows, far_table
@@ -18,14 +19,21 @@ from ...places.dask import ClusterPlace
 from ...places.here import HERE
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
+from ...problem import Problem
 from ..callbacks import Told
 from ..input.labels import Labels, as_column
 from ..input.observations import OWNER, Observations
 from . import fitting, parameters, serving
 from .far import FarObservations, far_choose, in_order
 from .recipe import Solution, default_stop, solved
+from .shards import OnWorkers, Shards, shard_model
 
+_TALL = ("U_", "profiles_", "row_intercepts_", "row_scales_", "row_labels_", "observations_", "shards_")
 _WHOLE = 1 << 28  # bytes of factors and observations up to which a model comes back whole
+
+
+def whole_bytes() -> int:
+    return _WHOLE
 
 
 def fit_far_frame(
@@ -76,7 +84,11 @@ def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks =
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=hooks.solver)
         found = solved(objective, radius, stop, **asked)
         model.radius_, model.path_ = radius, path
-        _come_back(model, Fitted(objective, found, seen), names)
+        fit = Fitted(objective, found, seen)
+        if fit.bytes <= whole_bytes():
+            _come_back(model, fit, names)
+        else:
+            _stay(model, fit, names)
     fitting.warn_of(model, found, stop)
     return model
 
@@ -135,6 +147,30 @@ def _come_back(model: Any, fit: Fitted, names: list[str] | None) -> None:
         seen = model.observations_
         problem = serving.problem(model, seen.rows, seen.cols, seen.values, seen.weights)
         model.certificate_ = judge.certify(problem, X, seed=model.seed_)
+
+
+def _stay(model: Any, fit: Fitted, names: list[str] | None) -> None:
+    """Rows stay on the workers, a model for each shard; what is small is here."""
+    for name in _TALL:
+        vars(model).pop(name, None)  # of an earlier fit
+    found, place, table = fit.found, fit.objective.place, fit.seen.table
+    scales = place.left("row_scales", width=1, dtype=np.float64)
+    place.ask()
+    columns, n = fit.objective.column_scales, fit.seen.shape[1]
+    model.column_labels_ = Labels(as_column(table.columns, OWNER, "columns"))
+    model.column_scales_ = np.ones(n) if columns is None else columns
+    model.s_, model.V_, model.shape_ = found.X.s, found.X.V, fit.seen.shape
+    model.column_intercepts_ = found.cols
+    model.row_mean_count_ = fit.seen.sums.weight / max(1, fit.seen.sums.rows)
+    fitting.keep_numbers(model, found, names)
+    slots = (found.X.U.at, found.rows.at, scales.at)
+    common = table.client.scatter(model, broadcast=True, hash=False)
+    models = tuple(
+        table.client.submit(shard_model, part, state, slots, common, pure=False)
+        for part, state in zip(table.parts, place.states, strict=True)
+    )
+    problem = Problem(fit.objective, NuclearBall(fit.objective.shape, model.radius_))
+    model.shards_ = Shards(OnWorkers(table.client, models, table.numbers, table.count), problem, found.X)
 
 
 def labels_of(part: Rows) -> Array:

@@ -123,13 +123,19 @@ def warn_of(model: Any, found: Solution, stop: Stop, stacklevel: int = 5) -> Non
 
 def keep(model: Any, found: Solution, names: list[str] | None) -> None:
     """What was found becomes attributes of the model."""
+    vars(model).pop("shards_", None)  # an earlier fit may have left its rows on a cluster
     model.U_, model.s_, model.V_ = found.X.triple()
     model.profiles_, model.shape_ = found.profiles, model.observations_.shape
     model.row_intercepts_, model.column_intercepts_ = found.rows, found.cols
+    model.row_mean_count_ = mean_count(model.observations_.counts()[0])
+    keep_numbers(model, found, names)
+
+
+def keep_numbers(model: Any, found: Solution, names: list[str] | None) -> None:
+    """What is as small for any number of rows."""
     model.multiplier_, model.certificate_, model.history_ = found.multiplier, found.certificate, found.trace
     model.n_iter_, model.status_ = max(1, found.steps), found.status.name
     model.rank_ = int(np.count_nonzero(model.s_ > EPS * model.radius_))  # what is less is rounding
-    model.row_mean_count_ = mean_count(model.observations_.counts()[0])
     model.n_features_in_ = 2
     if names is not None:
         model.feature_names_in_ = np.array(names, object)

@@ -30,7 +30,8 @@ class Stored:
         The observations are among the arrays: ``recommend`` and ``partial_fit`` need them.
         """
         me: Any = self
-        check_is_fitted(me, "U_")
+        check_is_fitted(me, "s_")
+        me._refuse_shards("to_arrays")
         arrays: dict[str, Array] = {name: getattr(me, name) for name in _ARRAYS}
         seen: Observations = me.observations_
         arrays |= {"rows": seen.rows, "cols": seen.cols, "values": seen.values}

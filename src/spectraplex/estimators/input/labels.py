@@ -29,6 +29,11 @@ class Labels:
     def range(cls, count: int) -> Labels:
         return cls(np.arange(count), True)
 
+    @classmethod
+    def of(cls, values: Array) -> Labels:
+        """Labels in any order."""
+        return _unsorted(values)
+
     def __len__(self) -> int:
         return int(self.values.size)
 
