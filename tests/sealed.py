@@ -18,7 +18,7 @@ _BLOCK_VALUED = (
     "axis", "blend", "cast", "columns", "copy", "divide", "from_host", "join", "orthonormal", "outer", "padded",
     "random", "reciprocal", "rows", "scale", "stack", "times", "unit",
 )  # fmt: skip
-_SMALL_VALUED = ("dots", "finite", "gram", "kind", "largest", "length", "norms", "row", "to_host", "width")
+_SMALL_VALUED = ("dots", "finite", "gram", "kind", "largest", "length", "mark", "norms", "row", "to_host", "width")
 _FORBIDDEN = """
 add radd sub rsub mul rmul matmul rmatmul truediv rtruediv pow neg pos abs len iter getitem setitem contains lt le gt ge
 bool float int complex index array array_ufunc array_function array_interface iadd isub imul
@@ -228,7 +228,18 @@ class Sealed:
         facts = facts_of(inside)
         self.inside, self.shape, self.dtype = inside, inside.shape, inside.dtype
         self.images = SealedImages(facts.images)
-        for name in ("parts", "start", "require_hermitian", "fitted", "dense", "held", "single", "inexact", "summed"):
+        for name in (
+            "parts",
+            "called",
+            "start",
+            "require_hermitian",
+            "fitted",
+            "dense",
+            "held",
+            "single",
+            "inexact",
+            "summed",
+        ):
             setattr(self, name, getattr(facts, name))
         if facts.conjugate is not None:
             self.conjugate = lambda slope: facts.conjugate(opened(slope))

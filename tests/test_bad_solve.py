@@ -204,8 +204,8 @@ def test_a_damaged_result_is_named(folder, name, damage):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"format": 2', '"format": 99', "has format 99; this version reads 2"),
-        ('"format": 2', '"format": 1', "has format 1; this version reads 2. Solve anew"),
+        ('"format": 3', '"format": 99', "has format 99; this version reads 3"),
+        ('"format": 3', '"format": 2', "has format 2; this version reads 3. Solve anew"),
         ('"STEP_LIMIT"', '"TIRED"', "damaged .*TIRED"),
         ('"numbers"', '"digits"', "damaged .*numbers"),
         ('"kinds": [', '"kinds": ["more", ', "damaged"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 dd = pytest.importorskip("dask.dataframe")
 
+from spectraplex.certificates.evidence import slope_mark  # noqa: E402
+from spectraplex.fingerprint import factors_fingerprint  # noqa: E402
 from spectraplex.objectives import row_order  # noqa: E402
 
 ASKED = {"row": "who", "column": "what", "value": "stars"}
@@ -81,3 +85,77 @@ def test_equal_numbers_have_equal_hashes_of_whatever_type_they_are():
         row_order.hashes(np.array(["a", "b"])), row_order.hashes(pd.array(["a", "b"], dtype="string"))
     )
     assert row_order.hashes(np.array([0.5]))[0] != row_order.hashes(np.array([0.0]))[0]
+
+
+# ------------------------------------------------------------------------------------------------ certificates
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+def test_a_certificate_holds_here_and_there(client, shards):
+    told = table()
+    far = dd.from_pandas(told, npartitions=3)
+    objective = sx.Completion.from_dask(far, **ASKED, weight="sure", shards=shards, client=client)
+    here = whole(told, objective, weights=told["sure"].to_numpy())
+    domain, stop = sx.NuclearBall(objective.shape, 30.0), sx.Stop(relative_gap=1e-2, max_steps=40)
+    away, near = sx.Problem(objective, domain), sx.Problem(here, domain)
+    assert len(objective.place.shards) == shards
+    assert away.fingerprint == near.fingerprint
+    found, own = sx.solve(away, stop=stop), sx.solve(near, stop=stop)
+    for result in (found, own):
+        for problem in (away, near):
+            assert sx.verify(result.certificate, problem, result), sx.verify(result.certificate, problem, result)
+    U, s, V = found.X.at(sx.places.here.HERE).triple()
+    assert sx.verify(found.certificate.to_json(), near, (U, s, V)) or found.certificate.dual != "slope"
+    assert abs(found.value - own.value) <= found.gap + own.gap
+
+
+def test_a_forged_certificate_is_refused_here_and_there(client):
+    told = table()
+    far = dd.from_pandas(told, npartitions=2)
+    objective = sx.Completion.from_dask(far, **ASKED, shards=3, client=client)
+    domain = sx.NuclearBall(objective.shape, 30.0)
+    away, near = sx.Problem(objective, domain), sx.Problem(whole(told, objective), domain)
+    found = sx.solve(away, stop=sx.Stop(relative_gap=1e-2, max_steps=40))
+    certificate, X = found.certificate, found.X
+    better = replace(certificate, lower_bound=certificate.value - 0.1 * certificate.gap, seal="")
+    other = told.assign(stars=told["stars"].where(told.index != 3, told["stars"] + 1e-9))
+    changed = [sx.Problem(whole(other, objective), domain)]
+    spoiled = dd.from_pandas(other, npartitions=2)
+    changed += [sx.Problem(sx.Completion.from_dask(spoiled, **ASKED, shards=2, client=client), domain)]
+    U, s, V = X.at(sx.places.here.HERE).triple()
+    swapped = (U[[1, 0, *range(2, U.shape[0])]], s, V)
+    for problem in (away, near):
+        assert "only" in str(sx.verify(better, problem, found))
+        assert "data:" not in str(sx.verify(certificate, problem, found))
+        assert "factors:" in str(sx.verify(certificate, problem, swapped))
+        assert "document:" in str(sx.verify(replace(certificate, value=certificate.value - 1.0), problem, found))
+    for problem in changed:
+        assert "data:" in str(sx.verify(certificate, problem, found))
+
+
+def test_random_numbers_of_a_run_do_not_hang_on_where_it_runs(client):
+    """Starts come from fingerprints of the data and of a slope: on the same factors they are the same everywhere."""
+    told = table()
+    objective = sx.Completion.from_dask(dd.from_pandas(told, npartitions=2), **ASKED, shards=3, client=client)
+    here = whole(told, objective)
+    rng, (m, n) = np.random.default_rng(8), objective.shape
+    U, s, V = rng.standard_normal((m, 2)), np.array([1.0, 0.5]), rng.standard_normal((n, 2))
+    place = objective.place
+    left = place.from_host(U, slice(0, m))
+    _, far = objective.evaluate(objective.measure(left, s, V))
+    _, near = here.evaluate(here.measure(U, s, V))
+    np.testing.assert_array_equal(objective.images.pack(far), near)  # a row is measured in the same way everywhere
+    domain = sx.NuclearBall((m, n), 1.0)
+    assert slope_mark(sx.Problem(objective, domain), far) == slope_mark(sx.Problem(here, domain), near)
+    assert factors_fingerprint(sx.Rectangular(left, s, V, place)) == factors_fingerprint(sx.Rectangular(U, s, V))
+
+
+def test_the_fingerprint_of_factors_brings_nothing_tall_here(client):
+    told = table(400, 10)
+    objective = sx.Completion.from_dask(dd.from_pandas(told, npartitions=2), **ASKED, shards=2, client=client)
+    place, (m, n) = objective.place, objective.shape
+    U = place.random(slice(0, m), 3, "float64", np.random.default_rng(0))
+    place.finite(U)
+    before = place.bytes
+    factors_fingerprint(sx.Rectangular(U, np.ones(3), np.ones((n, 3)), place))
+    assert place.bytes - before <= 2 * 16

@@ -34,8 +34,9 @@ def document(result, **changed):
     ("changed", "words"),
     [
         ({"value": "0x1p99999"}, "no certificate"),
-        ({"spectraplex certificate": 1}, "has format 1, and this version reads 2; certify X anew"),
-        ({"spectraplex certificate": "2"}, "has format '2'"),
+        ({"spectraplex certificate": 1}, "has format 1, and this version reads 3; certify X anew"),
+        ({"spectraplex certificate": 2}, "has format 2, and this version reads 3; certify X anew"),
+        ({"spectraplex certificate": "3"}, "has format '3'"),
         ({"kind": 7}, "words are not text"),
         ({"seal": ""}, "words are not text"),
         ({"rounding": (-1.0).hex()}, "contradicts itself"),

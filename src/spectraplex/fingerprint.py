@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .matrices.factors import Factors, Symmetric
-from .places.here import HERE
+from .places.marks import rows_mark
+from .places.numpy import Array
 
 if TYPE_CHECKING:
     from .objectives.facts import ObjectiveFacts
@@ -65,8 +66,18 @@ def identity(thing: Any, depth: int = 4) -> str:
     return name + identity(settings, depth - 1)
 
 
+def array_fingerprint(array: Array) -> str:
+    """Of an array by its mark (places/marks.py), which shards of it can add up."""
+    array = np.asarray(array)
+    return fingerprint(f"{array.dtype.str}{array.shape}", rows_mark(array) if array.ndim else array)
+
+
 def factors_fingerprint(X: Factors) -> str:
-    return fingerprint(*X.at(HERE).triple()[: 2 if isinstance(X, Symmetric) else 3])
+    """Of factors wherever they are: nothing tall comes here."""
+    place, (U, s, V) = X.place, X.triple()
+    sides = (U,) if isinstance(X, Symmetric) else (U, V)
+    names = (f"{place.kind(side).name} {place.length(side)}×{place.width(side)}" for side in sides)
+    return fingerprint(type(X).__name__, *names, *(place.mark(side) for side in sides), s)
 
 
 def data_fingerprint(problem: Problem) -> str:
@@ -81,7 +92,7 @@ def data_fingerprint(problem: Problem) -> str:
 def of_problem(facts: ObjectiveFacts, domain: Any) -> str:
     """See ``data_fingerprint``; a penalty's bound on the norm of a solution is no part of the problem."""
     objective = facts.objective
-    named = (identity(domain.known()), type(objective).__qualname__)
+    named = (identity(domain.known()), facts.called or type(objective).__qualname__)
     if facts.parts is not None:
         return fingerprint(*named, *facts.parts())
     m, n = objective.shape

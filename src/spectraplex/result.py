@@ -21,7 +21,7 @@ from .places.here import HERE
 from .stop import Status
 from .trace import Record, Trace
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True, eq=False)

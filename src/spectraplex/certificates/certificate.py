@@ -17,12 +17,12 @@ import numpy as np
 
 from .._version import __version__
 from ..files import aside
-from ..fingerprint import fingerprint
+from ..fingerprint import array_fingerprint, fingerprint
 from ..notebook import card
 from ..numerals import shown
 from ..places.numpy import Array
 
-FORMAT = 2
+FORMAT = 3  # fingerprints are of marks; those of format 2 were of the bytes in their order
 _NUMBERS = ("failure", "value", "lower_bound", "feasibility", "rounding")
 
 
@@ -37,7 +37,7 @@ class Evidence:
 
     @property
     def mark(self) -> str:
-        named = (part for name in sorted(self.arrays) for part in (name, self.arrays[name]))
+        named = (part for name in sorted(self.arrays) for part in (name, array_fingerprint(self.arrays[name])))
         return fingerprint(self.kind, *named)
 
 

@@ -125,7 +125,10 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     X = load(X) if isinstance(X, str | os.PathLike) else X
     wrong = []
     if not certificate.sealed:
-        wrong.append("document: it is not as it was written, something in it was changed.")
+        wrong.append(
+            "document: it is not as it was written, something in it was changed; if an earlier version wrote it, "
+            "certify X anew."
+        )
     if certificate.data != data_fingerprint(problem):
         wrong.append("data: the problem is not the one that was certified.")
     found = _look("verify", problem, X)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..checks import number, numbers, positive_weights
-from ..fingerprint import identity
 from ..losses import Huber, Logistic, Squared
 from ..losses.protocol import Prepared
 from ..losses.separable import as_signs
@@ -106,12 +105,6 @@ class Completion(Fit):
 
     def gradient(self, slope: Array) -> Sparse:
         return Sparse(self.pattern, slope)
-
-    def parts(self) -> tuple[Any, ...]:
-        """Everything the function depends on, for its fingerprint."""
-        weights = () if self.weights is None else (self.weights,)
-        name = f"Completion {self.shape[0]}×{self.shape[1]} {self.labels}"
-        return (name, identity(self.loss), self.pattern.indptr, self.pattern.indices, self.values, *weights)
 
     def fitted(self, psd: bool) -> float:
         """At least the nuclear norm of a table that fits all observations: they alone, zeros elsewhere."""

@@ -28,6 +28,8 @@ class ObjectiveFacts:
     conjugate: Callable[[Any], Conjugate] | None = None
     #: the arrays and words that the function depends on, for its fingerprint
     parts: Callable[[], tuple[Any, ...]] | None = None
+    #: what fingerprints call it: the same word for the same function at another place; None for its class
+    called: str | None = None
     #: domain ↦ a matrix where the function is finite; None where the domain's own start will do
     start: Callable[[Any], Any] | None = None
     #: refuses data that are not Hermitian; called by domains of Hermitian matrices
@@ -124,6 +126,7 @@ def facts_of(objective: Any) -> ObjectiveFacts:
         objective=objective,
         conjugate=_function(objective, "conjugate"),
         parts=_function(objective, "parts"),
+        called=_told(objective, "called"),
         start=_function(objective, "start"),
         require_hermitian=_function(objective, "require_hermitian"),
         require_signs=_function(objective, "require_signs"),

@@ -16,11 +16,15 @@ from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly, steepest
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator
+from ..measurements.entries import Entries
 from ..measurements.protocol import Facts, Measurements, Spectrum, is_positive, parts_of
+from ..places.marks import pattern_mark
 from ..places.numpy import Array, blend, inner
+from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .facts import facts_of
 from .starts import somewhere
+from .table_parts import TABLE, table_kind, table_parts
 
 _NEEDED = ("shape", "size", "dtype", "measure", "adjoint")
 
@@ -134,8 +138,25 @@ class Fit:
         """A matrix of the domain where the loss is finite; None where it is at zero, or where none was found."""
         return somewhere(self, domain) if self._told.positive else None
 
+    @property
+    def called(self) -> str | None:
+        """A fit of a table's entries is known by the table, wherever its rows are; any other by its class."""
+        return TABLE if self._table is not None and type(self).__qualname__ in ("Fit", "Completion") else None
+
+    @property
+    def _table(self) -> Pattern | None:
+        return self.measurements.pattern if isinstance(self.measurements, Entries) else None
+
+    def mark(self, first_row: int = 0) -> Array:
+        """Of the entries of a table, whose rows lie behind others; see places/marks.py."""
+        assert self._table is not None
+        return pattern_mark(self._table, self.targets, self.weights, first_row)
+
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
+        if self._table is not None:
+            kind = table_kind(self.loss, str(self.targets.dtype), self.weights is not None)
+            return table_parts(self.shape, kind, self.targets.size, self.mark())
         weights = () if self.weights is None else (self.weights,)
         name = f"Fit {self.shape[0]}×{self.shape[1]} {self.labels}"
         return (name, identity(self.loss), *parts_of(self.measurements), self.targets, *weights)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..fingerprint import fingerprint
+from ..fingerprint import array_fingerprint
 from ..places.numpy import Array
 from ..rounding import norm
 
@@ -58,7 +58,7 @@ class Arrays:
         return z.size if isinstance(z, np.ndarray) else 1
 
     def mark(self, z: Array) -> str:
-        return fingerprint(z)
+        return array_fingerprint(z)
 
     def pack(self, z: Array) -> Array:
         return z

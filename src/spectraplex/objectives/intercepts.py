@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from ..fingerprint import identity
 from ..losses.curves import Curve, Quadratic, Smoothly
 from ..losses.protocol import Conjugate, Loss, LossFacts
 from ..losses.separable import steepest
 from ..losses.squared import Squared
 from ..matrices.operators import Sparse
+from ..places.marks import pattern_mark, rows_mark
 from ..places.numpy import EPS, Array, blend, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, moved, of_image, of_sum
 from .facts import facts_of
 from .inner import SLACK, Inner, InnerProblem, Observed
+from .table_parts import table_kind, table_parts
 
 
 class Intercepts:
@@ -169,11 +170,17 @@ class Intercepts:
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
-        held = (self.which, self.weights, *(self.scales or ()))
-        given = (part for part in held if part is not None)
-        name = f"Intercepts {self.shape[0]}×{self.shape[1]}"
-        settings = identity([self.loss, float(self.offset), self.ridges])
-        return (name, settings, self.pattern.indptr, self.pattern.indices, self.values, *given)
+        marks = [self.mark(self.weights)]
+        marks += [] if self.scales is None else [rows_mark(side) for side in self.scales]
+        return table_parts(self.shape, self.kind(self.weights is not None), self.values.size, *marks)
+
+    def kind(self, weighted: bool) -> str:
+        """The loss, the settings, and what is observed."""
+        return table_kind([self.loss, float(self.offset), self.ridges], self.dtype, weighted)
+
+    def mark(self, weights: Array | None, first_row: int = 0) -> Array:
+        """Of the observations, whose rows lie behind others; see places/marks.py."""
+        return pattern_mark(self.pattern, self.values, weights, first_row, self.which)
 
     # ------------------------------------------------------------------------------------------ the inner problem
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..fingerprint import fingerprint
 from ..losses.curves import Quadratic, Smoothly
 from ..losses.protocol import Conjugate, LossFacts
+from ..places.marks import rows_mark
 from ..places.numpy import Array
 from ..places.shards import known
 from ..rounding import norm
+from .table_parts import table_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +136,8 @@ def length_of(_shard: Shard, z: Array) -> float:
 
 
 @known
-def mark_of(_shard: Shard, z: Array) -> str:
-    return fingerprint(z)
+def mark_of(shard: Shard, z: Array) -> Array:
+    return rows_mark(z, shard.entries.start)
 
 
 @known
@@ -147,7 +148,7 @@ def labels_of(shard: Shard) -> Any:
 @known
 def told(shard: Shard) -> dict[str, Any]:
     """What a shard knows of itself."""
-    fit, parts = shard.fit, shard.fit.parts()
+    fit = shard.fit
     return {
         "coverage": fit.coverage,
         "bend": fit.bend,
@@ -155,6 +156,6 @@ def told(shard: Shard) -> dict[str, Any]:
         "lower": fit.lower,
         "conjugate": fit.conjugate is not None,
         "cancels": LossFacts.of(fit.loss).terms is not None,  # its terms may, and rounding goes by their sizes
-        "parts": fingerprint(*(part for part in parts if not isinstance(part, str))),
-        "words": [part for part in parts if isinstance(part, str)][1:],
+        "kind": table_kind(fit.loss, str(fit.targets.dtype), fit.weights is not None),
+        "mark": fit.mark(shard.rows.start),
     }

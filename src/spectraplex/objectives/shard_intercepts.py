@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..fingerprint import fingerprint
 from ..losses.squared import Squared
+from ..places.marks import rows_mark
 from ..places.numpy import EPS, Array
 from ..places.shards import known
 from .inner import SLACK, Bends
@@ -156,7 +156,7 @@ def _charged(fit: Intercepts, slope: Array) -> tuple[float, float]:
 @known
 def told_of_table(shard: Shard) -> dict[str, Any]:
     """What a shard knows of itself."""
-    fit = _own(shard)
+    fit, first = _own(shard), shard.rows.start
     return {
         "coverage": fit.coverage,
         "bend": fit.bend,
@@ -166,8 +166,14 @@ def told_of_table(shard: Shard) -> dict[str, Any]:
         "largest": float(np.abs(fit.values).max(initial=0.0)),
         "count": int(fit.values.size),
         "squares": fit.squares,
-        "parts": fingerprint(*(part for part in fit.parts() if not isinstance(part, str))),
-        "words": [part for part in fit.parts() if isinstance(part, str)][1:],
+        "kinds": (fit.kind(False), fit.kind(True)),
+        "weighted": fit.weights is not None,
+        # of the observations without weights, and with them: other shards may have some
+        "marks": (
+            fit.mark(None, first),
+            fit.mark(np.ones(fit.values.size) if fit.weights is None else fit.weights, first),
+        ),
+        "scales": None if fit.scales is None else rows_mark(fit.scales[0], first),
     }
 
 

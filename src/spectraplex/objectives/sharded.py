@@ -26,13 +26,14 @@ from ..rounding import plain
 from .facts import facts_of
 from .fit import Fit
 from .shard import Shard
+from .table_parts import TABLE, table_parts
 
 
 class ShardImages:
     """Verbs on images and slopes that lie on the workers."""
 
-    def __init__(self, place: ClusterPlace, count: int) -> None:
-        self.place, self._count = place, count
+    def __init__(self, place: ClusterPlace, count: int, dtype: str) -> None:
+        self.place, self._count, self._dtype = place, count, dtype
 
     def plain(self, z: Any) -> bool:
         return isinstance(z, Held) and not isinstance(z, Left)
@@ -49,7 +50,8 @@ class ShardImages:
         return self._count
 
     def mark(self, z: Held) -> str:
-        return fingerprint(*self.place.ask(("mark_of", z))[0])
+        kind = np.dtype(self._dtype)
+        return fingerprint(f"{kind.str}{(self._count,)}", self.place.total("mark_of", z))
 
     def pack(self, z: Held) -> Array:
         return np.concatenate(self.place.ask(("itself", z))[0])
@@ -91,11 +93,13 @@ class ShardedOperator:
 class ShardedFit:
     """The sum of the fits of all shards; see ``Fit``."""
 
+    called = TABLE
+
     def __init__(self, place: ClusterPlace, fit: str, entries: int, dtype: str, columns: Any = None) -> None:
         self.place, self.fit, self.entries, self.dtype = place, fit, entries, dtype
         self.columns = columns  # labels, where there are any
         self.shape = (place.m, place.n)
-        self.images = ShardImages(place, entries)
+        self.images = ShardImages(place, entries, dtype)
         self.single, self.dense, self.held, self.summed = True, False, 0, 0
 
     @property
@@ -219,7 +223,7 @@ class ShardedFit:
         )
 
     def parts(self) -> tuple[Any, ...]:
-        return (f"sharded {self.fit}", *self._of("words")[0], *self._of("parts"))
+        return table_parts(self.shape, self._of("kind")[0], self.entries, reduce(add, self._of("mark")))
 
     def __repr__(self) -> str:
         m, n = self.shape

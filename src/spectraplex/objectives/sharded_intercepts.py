@@ -21,15 +21,17 @@ from ..losses.curves import Curve, Quadratic, Smoothly
 from ..losses.protocol import Conjugate, Loss
 from ..losses.squared import Squared
 from ..places.dask import ClusterPlace
+from ..places.marks import rows_mark
 from ..places.numpy import EPS, Array
 from ..places.rounds import Held, Left
 from ..rounding import VANISHING, moved, of_image, of_sum
 from . import shard_intercepts
 from .facts import facts_of
+from .inner import SLACK
 from .recycled import Recycled
 from .sharded import ShardedFit
+from .table_parts import table_parts
 
-_SLACK = 1e-10  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # Newton steps: never reached but at rounding level
 _OPERATIONS = shard_intercepts  # what the rounds below ask for
 _TRIALS = 30  # halvings of a Newton step
@@ -60,6 +62,7 @@ class _At:
 class ShardedIntercepts(ShardedFit):
     """``Intercepts`` whose shards each are an ``Intercepts`` of their own rows; see there for the parameters."""
 
+    called = "Intercepts"  # fingerprints are those of one machine
     inexact = True  # a value is a minimum over the intercepts, found to some accuracy: never less than it should be
 
     def __init__(
@@ -154,10 +157,10 @@ class ShardedIntercepts(ShardedFit):
             return at
         quadratic, floor = isinstance(self.loss, Squared), self._floor if observed else 0.0
         for _ in range(_MOST):
-            if at.slack <= max(_SLACK * abs(at.value), floor):
+            if at.slack <= max(SLACK * abs(at.value), floor):
                 break
             if quadratic:  # one step is the answer
-                return self._at(z, at.columns - self._inverse.solve(at.turn, _SLACK, at.value), observed, last=observed)
+                return self._at(z, at.columns - self._inverse.solve(at.turn, SLACK, at.value), observed, last=observed)
             bends = self.place.make("bends_of", z, at.found, at.columns)
             step = self._curvature(bends).solve(at.turn, 1e-4 * at.slack / abs(at.value), at.value)
             fall, size = float(at.turn @ step), 1.0
@@ -245,7 +248,15 @@ class ShardedIntercepts(ShardedFit):
         facts = facts_of(self)
         blur = of_image(facts, size, terms) + 8 * EPS * self._sizes
         summed = of_sum(self.entries) * abs(value) + self.entries * VANISHING
-        return summed + moved(facts, slope, blur) + 2 * _SLACK * abs(value)
+        return summed + moved(facts, slope, blur) + 2 * SLACK * abs(value)
+
+    def parts(self) -> tuple[Any, ...]:
+        """As ``Intercepts`` says it of the whole table."""
+        weighted = int(any(self._of("weighted")))
+        marks = [reduce(add, (each[weighted] for each in self._of("marks")))]
+        if self.column_scales is not None:
+            marks += [reduce(add, self._of("scales")), rows_mark(self.column_scales)]
+        return table_parts(self.shape, self._of("kinds")[0][weighted], self.entries, *marks)
 
     def __repr__(self) -> str:
         m, n = self.shape

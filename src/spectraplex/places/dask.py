@@ -14,6 +14,7 @@ import numpy as np
 from .dask_deck import ClusterDeck
 from .dask_kept import ClusterBuffer, ClusterRoom
 from .here import HERE
+from .marks import rows_mark
 from .numpy import Array
 from .rounds import Left, Pair, Rounds
 
@@ -205,6 +206,11 @@ class ClusterPlace(Rounds):
         if isinstance(A, Pair):
             return self.finite(A.left) and HERE.finite(A.right)
         return all(self.ask(("finite", A))[0]) if isinstance(A, Left) else HERE.finite(A)
+
+    def mark(self, A: Any) -> Array:
+        if isinstance(A, Pair):
+            return self.mark(A.left) + rows_mark(A.right, self.m)
+        return cast(Array, self.total("mark_rows", A)) if isinstance(A, Left) else HERE.mark(A)
 
     # ---------------------------------------------------------------------------------------------- kept
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import numpy as arrays
 from .deck import NumPyDeck
+from .marks import rows_mark
 from .numpy import Array, adjoint_times, dagger, random_unit
 from .protocol import Place
 
@@ -194,6 +195,9 @@ class NumPyPlace:
 
     def finite(self, A: Array) -> bool:
         return bool(np.isfinite(A).all())
+
+    def mark(self, A: Array) -> Array:
+        return rows_mark(A)
 
     # ------------------------------------------------------------------------------------------------ kept
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .here import HERE
+from .marks import rows_mark
 from .numpy import Array
 
 _PIECE = 1 << 16  # numbers that are made double at a time
@@ -136,6 +137,12 @@ def zeros(shard: Any, count: int, dtype: str, at: int) -> Array:
 def row_of(shard: Any, A: Array, at: int) -> Array:
     inside = shard.rows.start <= at < shard.rows.stop
     return A[at - shard.rows.start] if inside else np.zeros(A.shape[1], A.dtype)
+
+
+@known
+def mark_rows(shard: Any, A: Array) -> Array:
+    """The mark of our rows, which lie behind those of the shards before."""
+    return rows_mark(A, shard.rows.start)
 
 
 @known

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..objectives.tester import Report, Tester
+from ..places.marks import rows_mark
 from ..places.numpy import Array, dagger
 from ..places.protocol import Block, Place
 
@@ -91,6 +92,9 @@ class PlaceTester(Tester):
         self.same("norms", place.norms(A), np.linalg.norm(exact[0], axis=0), max(eps, double))
         self.same("largest", place.largest(A), np.abs(host[0]).max(), eps)
         self.same("row", place.row(A, 2), host[0][2], 0.0)
+        self.expect(
+            "mark", np.array_equal(place.mark(A), rows_mark(host[0])), "it is not that of the same numbers here."
+        )
         for odd in (np.nan, np.inf):
             broken = host[0].copy()
             broken[1, 1] = odd
