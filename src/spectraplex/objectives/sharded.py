@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -73,12 +73,15 @@ class ShardedOperator:
         return 0.0
 
     def matmat(self, V: Array) -> Left:
+        _, known, product, _ = self.slope.extra.get("products", (None,) * 4)
+        if known is not None and _same(known, V):
+            return cast(Left, product)
         kind = np.result_type(np.dtype(self.dtype), V.dtype, np.float64)
         return self.place.left("product", self.inside, np.ascontiguousarray(V), width=V.shape[1], dtype=kind)
 
     def rmatmat(self, U: Left) -> Array:
-        known = self.slope.extra.get(U)
-        return np.asarray(self.place.total("product_back", self.inside, U) if known is None else known)
+        known, _, _, product = self.slope.extra.get("products", (None,) * 4)
+        return np.asarray(product if known is U else self.place.total("product_back", self.inside, U))
 
     def scores(self, P: Left, Q: Array, count: int) -> Array:
         P, Q = self.place.columns(P, slice(0, count)), Q[:, :count]
@@ -86,6 +89,12 @@ class ShardedOperator:
 
     def dense(self) -> Array:
         return np.concatenate(self.place.ask(("whole", self.inside))[0], axis=0)
+
+
+def _same(A: Array, B: Array) -> bool:
+    """Whether two arrays are views of the same numbers."""
+    one, two = A.__array_interface__, B.__array_interface__
+    return A is B or all(one[name] == two[name] for name in ("data", "shape", "strides", "typestr"))
 
 
 class ShardedFit:
@@ -114,28 +123,30 @@ class ShardedFit:
 
     def measure(self, U: Left, s: Array, V: Array) -> Held:
         z: Held = self.place.make("measure", U, s, V)
-        z.extra["of"] = U
+        rides = U.extra.get("rides")
+        if rides is not None:
+            z.extra["rides"] = rides, U, V
         return z
 
     def combine(self, a: float, z: Held, b: float, w: Held) -> Any:
         return self.place.make("combine", a, z, b, w)
 
     def evaluate(self, z: Held) -> tuple[float, Held]:
-        """One round: the value, ⟨slope, z⟩, ‖slope‖, and the right product with what z was measured from."""
+        """One round: the value and ⟨slope, z⟩; for a descent both products, and what it needs to know of them."""
         place = self.place
         both = place.make("slope_of", z)
         value, slope = place.make("first_of", both), place.make("second_of", both)
         inside = slope.extra["inside"] = place.make("gradient", slope)
-        asked: list[tuple[Any, ...]] = [("itself", value), ("paired", slope, z), ("length_of", slope)]
-        U = z.extra.get("of")
-        if U is not None:
-            asked.append(("product_back", inside, U))
+        asked: list[tuple[Any, ...]] = [("itself", value), ("paired", slope, z)]
+        rides, U, V = z.extra.pop("rides", (None, None, None))
+        if rides is not None:
+            product = self.gradient(slope).matmat(V)
+            asked += [("product_back", inside, U), rides.question(product)]
         answers = place.ask(*asked)
-        slope.extra["value"] = value
-        slope.extra[z] = float(sum(answers[1]))
-        slope.extra["norm"] = float(reduce(np.hypot, answers[2]))
-        if U is not None:
-            slope.extra[U] = reduce(add, answers[3])
+        slope.extra["value"], slope.extra[z] = value, float(sum(answers[1]))
+        if rides is not None:
+            slope.extra["products"] = (U, V, product, reduce(add, answers[2]))
+            product.extra[rides.name] = answers[3]
         return float(sum(answers[0])), slope
 
     def along(self, z: Held, dz: Held) -> Curve:
