@@ -25,6 +25,7 @@ from ..matrices.lifted import Hermitian
 from ..places.numpy import EPS, Array, dagger, size_one
 from ..places.protocol import Block
 from .lanczos import Chain, Lanczos, root
+from .wide import log_tau_of, normal_block, wide_chain, width_for
 
 Accuracy = float | Callable[[float], float]
 
@@ -165,21 +166,39 @@ def _probable(
     factor = size_one(size)
     blur = factor * operator.noise()
 
-    def judge(chain: Chain, chance: float, coupling: float = 0.0) -> tuple[float, float]:
-        whole = chance == 1.0 or chain.before + len(chain.off) == d
-        bound, ritz = root(chain, math.inf if whole else log_tau(chance, d - chain.before))
+    def judge(chain: Chain, chance: float, coupling: float = 0.0, width: int = 1) -> tuple[float, float]:
+        if width > 1:
+            bound, ritz = root(chain, log_tau_of(chance, width, d, complex_))
+        else:
+            whole = chance == 1.0 or chain.before + len(chain.off) == d
+            bound, ritz = root(chain, math.inf if whole else log_tau(chance, d - chain.before))
         bound += coupling
         if two:
             bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
         return (bound + blur) / factor, ritz / factor
 
-    def tight(chance: float, chain: Chain) -> bool:
-        bound, ritz = judge(chain, chance)
+    def tight(chance: float, chain: Chain, width: int = 1) -> bool:
+        bound, ritz = judge(chain, chance, width=width)
         wanted = accuracy(ritz) if callable(accuracy) else accuracy
         return bound - ritz <= max(wanted, relative * abs(bound))
 
+    def rounding(steps: int, starts: int, largest: float) -> float:
+        # whoever looks again may take more steps than we did, up to the whole space, or see it close up
+        count = max(20 * max(steps, 32, min(d, 1000)), 10 * (steps + starts) * math.exp(-log_tau(_CHANCE, d)))
+        return count * EPS * largest + operator.noise()
+
+    width, asked = width_for(most, d) if two and place.distant else 1, failure
+    if width > 1:  # a round costs more than its products: many starts at once, and half of the chance of failure
+        failure = 0.5 * failure
+        block = normal_block(d, width, operator.dtype, rng)
+        chain = wide_chain(apply, block, most - cost, partial(tight, failure, width=width))
+        cost += width * len(chain.off)
+        if not chain.closed:
+            value, estimate = judge(chain, failure, width=width)
+            spread = rounding(len(chain.off), _starts(failure), abs(value))
+            return Bound(value, "probable", asked, cost, estimate, spread)
     # Half of the chance of failure is for a space that stays open, half for one that closes.
-    starts, chance = math.ceil(math.log(0.5 * failure) / math.log(_CHANCE)), _CHANCE
+    starts, chance = _starts(failure), _CHANCE
     space = Lanczos(apply, sides[side], most - cost, operator.dtype, place)
     chains = [space.chain(w, partial(tight, 0.5 * failure))]
     while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
@@ -194,6 +213,10 @@ def _probable(
         value = max(judge(chain, chance, 2.0 * space.blur())[0] for chain in chains)
     estimate = max(judge(chain, chance)[1] for chain in chains)
     largest = abs(value) if two else max(abs(value), space.scale / factor)
-    # whoever looks again may take more steps than we did, up to the whole space, or see it close up
-    count = max(20 * max(space.steps, 32, min(d, 1000)), 10 * (space.steps + starts) * math.exp(-log_tau(_CHANCE, d)))
-    return Bound(value, "probable", failure, cost + space.steps, estimate, count * EPS * largest + operator.noise())
+    spread = rounding(space.steps, starts, largest)
+    return Bound(value, "probable", asked, cost + space.steps, estimate, spread)
+
+
+def _starts(failure: float) -> int:
+    """How many starts fail together with half of this chance."""
+    return math.ceil(math.log(0.5 * failure) / math.log(_CHANCE))

@@ -81,18 +81,18 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     leading = turn[:, values > worth][:, : -few - 1 : -1]
     if leading.shape[1] == 0:
         return point
-    old, place = point, problem.place
+    place, lifted, image = problem.place, problem.lifted, point.image
     V, X = point.atoms.vectors, np.diag(point.atoms.weights).astype(turn.dtype)
     for u in leading.T:
-        dz = problem.lifted.combine(1.0, problem.image_of(place.times(V, u[:, None])), -1.0, point.image)
-        size = problem.curve(point, dz).minimize(1.0)
+        dz = lifted.combine(1.0, problem.image_of(place.times(V, u[:, None])), -1.0, image)
+        size = lifted.along(image, dz).minimize(1.0)
         X = (1.0 - size) * X + size * np.outer(u, u.conj())
-        point = problem.ahead(point, old.atoms, dz, size)  # its image is that of V X Vᴴ; the atoms come below
+        image = lifted.combine(1.0, image, size, dz)  # that of V X Vᴴ
     weights, turn = np.linalg.eigh(X)
     kept = weights > _GONE * weights.max()
     turned = place.times(V, turn[:, kept][:, ::-1])
     try:
         new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
     except NotFinite:  # the edge of where f is defined is nearer than rounding
-        return old
-    return new if new.value <= old.value else old
+        return point
+    return new if new.value <= point.value else point

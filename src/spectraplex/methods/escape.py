@@ -59,7 +59,8 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     old = point.atoms
     shared = np.concatenate([(1.0 - size) * old.weights, size * weights])
     atoms = Atoms.of(place.join(old.vectors, V), shared, place)
-    way = replace(way, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
+    if problem.facts.coverage is None:  # else the objective says more than a mean
+        way = replace(way, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
     return problem.ahead(point, atoms, dz, size), way, Step("hybrid", size, descent.products, gap)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -75,12 +75,15 @@ class ShardedOperator:
         return 0.0
 
     def matmat(self, V: Array) -> Left:
+        _, known, product, _ = self.slope.extra.get("products", (None,) * 4)
+        if known is not None and _same(known, V):
+            return cast(Left, product)
         kind = np.result_type(np.dtype(self.dtype), V.dtype, np.float64)
         return self.place.left("product", self.inside, np.ascontiguousarray(V), width=V.shape[1], dtype=kind)
 
     def rmatmat(self, U: Left) -> Array:
-        known = self.slope.extra.get(U)
-        return np.asarray(self.place.total("product_back", self.inside, U) if known is None else known)
+        known, _, _, product = self.slope.extra.get("products", (None,) * 4)
+        return np.asarray(product if known is U else self.place.total("product_back", self.inside, U))
 
     def scores(self, P: Left, Q: Array, count: int) -> Array:
         P, Q = self.place.columns(P, slice(0, count)), Q[:, :count]
@@ -88,6 +91,12 @@ class ShardedOperator:
 
     def dense(self) -> Array:
         return np.concatenate(self.place.ask(("whole", self.inside))[0], axis=0)
+
+
+def _same(A: Array, B: Array) -> bool:
+    """Whether two arrays are views of the same numbers."""
+    one, two = A.__array_interface__, B.__array_interface__
+    return A is B or all(one[name] == two[name] for name in ("data", "shape", "strides", "typestr"))
 
 
 class ShardedFit:
@@ -122,29 +131,40 @@ class ShardedFit:
 
     def measure(self, U: Left, s: Array, V: Array) -> Held:
         z: Held = self.place.make("measure", U, s, V)
-        z.extra["of"] = U
+        rides = U.extra.get("rides")
+        if rides is not None:
+            z.extra["rides"] = rides, U, V
         return z
 
     def combine(self, a: float, z: Held, b: float, w: Held) -> Any:
         return self.place.make("combine", a, z, b, w)
 
     def evaluate(self, z: Held) -> tuple[float, Held]:
-        """One round: the value, ⟨slope, z⟩, ‖slope‖, and the right product with what z was measured from."""
-        place = self.place
-        both = place.make("slope_of", z)
-        value, slope = place.make("first_of", both), place.make("second_of", both)
-        inside = slope.extra["inside"] = place.make("gradient", slope)
-        asked: list[tuple[Any, ...]] = [("itself", value), ("paired", slope, z), ("length_of", slope)]
-        U = z.extra.get("of")
-        if U is not None:
-            asked.append(("product_back", inside, U))
-        answers = place.ask(*asked)
+        """One round: the value and ⟨slope, z⟩; for a descent both products, and what it needs to know of them."""
+        both = self.place.make("slope_of", z)
+        value, slope = self.place.make("first_of", both), self.place.make("second_of", both)
+        asked, tell = self.asked_of(slope, z)
+        values, *answers = self.place.ask(("itself", value), *asked)
         slope.extra["value"] = value
-        slope.extra[z] = float(sum(answers[1]))
-        slope.extra["norm"] = float(reduce(np.hypot, answers[2]))
-        if U is not None:
-            slope.extra[U] = reduce(add, answers[3])
-        return float(sum(answers[0])), slope
+        tell(answers)
+        return float(sum(values)), slope
+
+    def asked_of(self, slope: Held, z: Held) -> tuple[list[tuple[Any, ...]], Callable[[list[list[Any]]], None]]:
+        """What will be asked of a slope, to be asked in the round that makes it; and who is told the answers."""
+        inside = slope.extra["inside"] = self.place.make("gradient", slope)
+        asked: list[tuple[Any, ...]] = [("paired", slope, z)]
+        rides, U, V = z.extra.pop("rides", (None, None, None))
+        product = None if rides is None else self.gradient(slope).matmat(V)
+        if product is not None:
+            asked += [("product_back", inside, U), rides.question(product)]
+
+        def tell(answers: list[list[Any]]) -> None:
+            slope.extra[z] = float(sum(answers[0]))
+            if product is not None:
+                slope.extra["products"] = (U, V, product, reduce(add, answers[1]))
+                product.extra[rides.name] = answers[2]
+
+        return asked, tell
 
     def along(self, z: Held, dz: Held) -> Curve:
         found = np.array(self.place.ask(("line", z, dz))[0])

@@ -88,8 +88,9 @@ class ShardedIntercepts(ShardedFit):
 
     def evaluate(self, z: Held) -> tuple[float, Held]:
         found = self.inner(z)
-        if "norm" not in found.slope.extra:
-            self._tell(z, found.slope, self.place.ask(*self._asked(z, found.slope)))
+        if z not in found.slope.extra:
+            asked, tell = self.asked_of(found.slope, z)
+            tell(self.place.ask(*asked))
         return found.value, found.slope
 
     def inner(self, z: Held) -> FarInner:
@@ -104,19 +105,6 @@ class ShardedIntercepts(ShardedFit):
             z.extra["slope"] = weakref.ref(slope)
         rows, columns, value = slope.extra["beside"]
         return FarInner(rows, columns, value, slope)
-
-    def _asked(self, z: Held, slope: Held) -> list[tuple[Any, ...]]:
-        """What methods ask next of a slope: ⟨slope, z⟩, ‖slope‖, and its product with what z was measured from."""
-        inside, U = self.place.make("gradient", slope), z.extra.get("of")
-        slope.extra["inside"] = inside
-        asked: list[tuple[Any, ...]] = [("paired", slope, z), ("length_of", slope)]
-        return asked if U is None else [*asked, ("product_back", inside, U)]
-
-    def _tell(self, z: Held, slope: Held, answers: list[list[Any]]) -> None:
-        slope.extra[z] = float(sum(answers[0]))
-        slope.extra["norm"] = float(reduce(np.hypot, answers[1]))
-        if len(answers) > 2:
-            slope.extra[z.extra["of"]] = reduce(add, answers[2])
 
     def along(self, z: Held, dz: Held) -> Curve:
         if isinstance(self.loss, Squared):
@@ -183,10 +171,10 @@ class ShardedIntercepts(ShardedFit):
         place = self.place
         found = place.make("beside", z, columns, observed)
         slope = place.make("beside_slope", found)
-        more = self._asked(z, slope) if last else []
+        more, tell = self.asked_of(slope, z) if last else ([], None)
         numbers, totals, *answers = place.ask(("beside_numbers", found), ("beside_total", found), *more)
-        if last:
-            self._tell(z, slope, answers)
+        if tell is not None:
+            tell(answers)
         value, slack = (float(sum(part)) for part in zip(*numbers, strict=True))
         if self.ridges is None:
             return _At(found, slope, columns, value, np.zeros_like(columns), 0.0)

@@ -7,6 +7,7 @@ right side; a number takes a round (rounds.py).
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from .dask_kept import ClusterBuffer, ClusterRoom
 from .here import HERE
 from .marks import rows_mark
 from .numpy import Array
-from .rounds import Left, Pair, Rounds
+from .rounds import JUST_PRODUCTS, Left, Pair, Rounds
 
 _LOST = 1e-14  # share of the largest eigenvalue of a Gram matrix below which a direction is lost to rounding
 
@@ -69,10 +70,10 @@ class ClusterPlace(Rounds):
     # ---------------------------------------------------------------------------------------------- block-valued
 
     def columns(self, A: Any, index: Any) -> Any:
-        return self.verb("columns", A, index)
+        return _told(self.verb("columns", A, index), lambda norms: norms[index], A)
 
     def join(self, *blocks: Any) -> Any:
-        return self.verb("join", *blocks)
+        return _told(self.verb("join", *blocks), lambda *norms: np.concatenate(norms), *blocks)
 
     def rows(self, A: Any, part: slice) -> Any:
         if isinstance(A, Pair):
@@ -94,25 +95,45 @@ class ClusterPlace(Rounds):
         return self.verb("times", A, small)
 
     def scale(self, A: Any, weights: Array | float) -> Any:
-        return self.verb("scale", A, weights)
+        return _told(self.verb("scale", A, weights), lambda norms: norms * np.abs(weights), A)
 
     def divide(self, A: Any, numbers: Array) -> Any:
-        return self.verb("divide", A, numbers)
+        return _told(self.verb("divide", A, numbers), lambda norms: norms / np.abs(numbers), A)
 
     def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
         return self.verb("blend", a, A, b, B)
 
     def unit(self, A: Any) -> Any:
-        return HERE.unit(A) if isinstance(A, np.ndarray) else self.divide(A, self.norms(A))
+        if isinstance(A, np.ndarray):
+            return HERE.unit(A)
+        norms = self.norms(A)
+        return A if np.all(norms == 1.0) else self.divide(A, norms)
 
     def cast(self, A: Any, dtype: Any) -> Any:
-        return A if self.kind(A) == np.dtype(dtype) else self.verb("cast", A, np.dtype(dtype))
+        kind, dtype = self.kind(A), np.dtype(dtype)
+        if kind == dtype:
+            return A
+        new = self.verb("cast", A, dtype)
+        if np.can_cast(kind, dtype):  # the same numbers: what is known of one is known of the other, now and later
+            if isinstance(A, Pair):
+                new.left.extra, new = A.left.extra, Pair(new.left, new.right, A.extra)
+            elif isinstance(A, Left):
+                new.extra = A.extra
+        return new
 
     def copy(self, A: Any, dtype: Any) -> Any:
-        return self.verb("copy", A, np.dtype(dtype))
+        """A descent begins with a copy: its gradient's products come in the round of its value."""
+        new = self.verb("copy", A, np.dtype(dtype))
+        if isinstance(new, Pair):
+            new.left.extra["rides"] = JUST_PRODUCTS
+        return new
 
     def reciprocal(self, A: Any, a: float, b: float) -> Any:
-        return self.verb("reciprocal", A, a, b)
+        new = self.verb("reciprocal", A, a, b)
+        if isinstance(A, Pair) and "range" in A.extra:
+            low, high = A.extra["range"]
+            new.extra["range"] = HERE.reciprocal(np.array([high, low]), a, b).tolist()
+        return new
 
     def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Any:
         on_left = [(rows, columns) for where, rows, columns in terms if where.start < self.m]
@@ -125,7 +146,10 @@ class ClusterPlace(Rounds):
         (rows, columns), *more = on_left
         assert not more
         left = self.left("outer_own", rows, columns, width=width, dtype=np.float64)
-        return Pair(left, HERE.outer(slice(0, part.stop - self.m), on_right))
+        new = Pair(left, HERE.outer(slice(0, part.stop - self.m), on_right))
+        ends = np.concatenate([np.outer(_ends(rows), _ends(columns)).reshape(-1), _ends(new.right)])
+        new.extra["range"] = (float(ends.min()), float(ends.max()))  # of all its numbers
+        return new
 
     def orthonormal(self, A: Any, basis: Any = None) -> Any:
         """By Gram matrices and their eigenvectors, twice: a round each, and one for the basis."""
@@ -187,20 +211,30 @@ class ClusterPlace(Rounds):
     def dots(self, A: Any, B: Any, weights: Array | None = None) -> Array:
         if isinstance(A, Pair):
             above, below = (None, None) if weights is None else (weights[: self.m], weights[self.m :])
-            return self.dots(A.left, B.left, above) + HERE.dots(A.right, B.right, below)
+            found = self.dots(A.left, B.left, above) + HERE.dots(A.right, B.right, below)
+            if A is B and weights is None and np.all((found > 1e-280) & (found < 1e280)):
+                A.extra["norms"] = np.sqrt(found)
+            return found
         return cast(Array, self.total("dots_own", A, B, weights)) if isinstance(A, Left) else HERE.dots(A, B, weights)
 
     def norms(self, A: Any) -> Array:
-        if isinstance(A, Pair):
-            return np.hypot(self.norms(A.left), HERE.norms(A.right))
-        if isinstance(A, Left):
-            return cast(Array, functools.reduce(np.hypot, self.ask(("norms", A))[0]))
-        return HERE.norms(A)
+        if isinstance(A, np.ndarray):
+            return HERE.norms(A)
+        if "norms" not in A.extra:
+            if isinstance(A, Pair):
+                A.extra["norms"] = np.hypot(self.norms(A.left), HERE.norms(A.right))
+            else:
+                A.extra["norms"] = functools.reduce(np.hypot, self.ask(("norms", A))[0])
+        return cast(Array, A.extra["norms"])
 
     def largest(self, A: Any) -> float:
         if isinstance(A, Pair):
+            if "range" in A.extra:
+                return float(np.abs(A.extra["range"]).max())
             return max(self.largest(A.left), HERE.largest(A.right))
-        return float(max(self.ask(("largest", A))[0])) if isinstance(A, Left) else HERE.largest(A)
+        if isinstance(A, Left):
+            return float(max(A.extra["largest"] if "largest" in A.extra else self.ask(("largest", A))[0]))
+        return HERE.largest(A)
 
     def finite(self, A: Any) -> bool:
         if isinstance(A, Pair):
@@ -222,6 +256,17 @@ class ClusterPlace(Rounds):
 
     def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> ClusterDeck:
         return ClusterDeck(self, Y, gradient, scaling, history)
+
+
+def _told(new: Any, norms: Callable[..., Array], *old: Any) -> Any:
+    """A new block of no round: its norms are known where those of the old ones are."""
+    if isinstance(new, Pair | Left) and all("norms" in each.extra for each in old):
+        new.extra["norms"] = norms(*(each.extra["norms"] for each in old))
+    return new
+
+
+def _ends(numbers: Array) -> Array:
+    return np.array([numbers.min(), numbers.max()]) if numbers.size else np.zeros(1)
 
 
 def _like(A: Any) -> Array:

@@ -1,38 +1,45 @@
-"""The pairs of a quasi-Newton method on a cluster: one round a step, on inner products.
+"""The pairs of a quasi-Newton method on a cluster: a step is one round, that of the evaluation.
 
 Every direction is a combination of the pairs S, of D·T, of D·g (D is the scaling), so its inner products with anything
-follow from those of these few blocks. ``turn`` asks for all of them at once; ``back``, ``forth`` and ``shorten`` ask
-nothing. Pairs are kept in single precision, every sum is in double.
+follow from those of these few blocks; ``back``, ``forth`` and ``shorten`` ask nothing. The next gradient is
+factor·(product − lean·ahead), and both numbers are sums over all shards that the round of the evaluation brings. So
+that round asks for inner products of what is there, with lean and factor of the step before as a guess, and ``turn``
+works out those of the gradient as it is. Only the first step of a descent, and one after the scaling has changed, ask
+in a round of their own.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .numpy import Array
-from .shards import products_of
+from .rounds import JUST_PRODUCTS, Left, Pair, Rides
+from .shard_deck import products_of, raw_products, turned
 
 if TYPE_CHECKING:
     from .dask import ClusterPlace
 
+Known = tuple[list[int], Array, Array]  # slots, and the inner products of their pairs
+
 
 class ClusterDeck:
-    """See ``Deck``."""
+    """See ``Deck``. Blocks are ``Pair``: the left side on the shards, the right side here."""
 
     def __init__(self, place: ClusterPlace, Y: Any, gradient: Any, scaling: Any, history: int) -> None:
         self.place, self.here, self.g = place, Y, gradient
         self.ahead: Any = None
         self.S: list[Any] = [None] * (history + 1)
         self.T: list[Any] = [None] * (history + 1)
+        self._guess: tuple[float, float] | None = None  # lean and factor of the last step
         self.rescale(scaling)
 
     def rescale(self, scaling: Any) -> None:
         self.scaling = self.place.cast(scaling, np.float32)
-        self._known: tuple[list[int], Array, Array] | None = None  # for which slots, and the inner products
+        self._known: Known | None = None
 
     def back(self, slots: list[int], a: Array) -> Array:
         """r = D(g − Σ aᵢTᵢ) as coefficients; ⟨Tᵢ, r⟩."""
@@ -51,14 +58,31 @@ class ClusterDeck:
         self._square = float(inner[-1, -1])
         blocks = (*(self.S[slot] for slot in slots), *(self.T[slot] for slot in slots))
         self.S[free] = place.verb("mixed", self.g, self.scaling, mix, h, *blocks)
-        self.ahead = place.verb("added", self.here, self.S[free])
+        self._go(slots, free)
         return fall, self._length, self._beyond()
 
     def shorten(self, free: int, share: float) -> float:
         self.S[free] = self.place.verb("scale", self.S[free], np.float32(share))
-        self.ahead = self.place.verb("added", self.here, self.S[free])
+        self._go(self._slots, free)
         self._along, self._length = share * self._along, share * share * self._length
         return self._beyond()
+
+    def _go(self, slots: list[int], free: int) -> None:
+        """Y + d; whoever evaluates there brings the inner products along."""
+        self._slots, self.ahead = slots, self.place.verb("added", self.here, self.S[free])
+        if self._guess is not None:
+            self.ahead.left.extra["rides"] = Rides("raw", partial(self._question, self._raw_arguments(slots, free)))
+        else:
+            self.ahead.left.extra["rides"] = JUST_PRODUCTS
+
+    def _raw_arguments(self, slots: list[int], free: int) -> list[Any]:
+        """What ``raw_products`` is about, but for the product."""
+        pairs = (*(self.S[i] for i in slots), self.S[free], *(self.T[i] for i in slots))
+        return [*(self._guess or ()), self.g, self.scaling, self.ahead, *pairs]
+
+    @staticmethod
+    def _question(arguments: list[Any], product: Left) -> tuple[Any, ...]:
+        return ("raw_products", product, *(each.left if isinstance(each, Pair) else each for each in arguments))
 
     def _beyond(self) -> float:
         """‖Y + d‖²."""
@@ -66,13 +90,19 @@ class ClusterDeck:
 
     def turn(self, slots: list[int], free: int, product: Any, lean: float, factor: float) -> Array:
         place, h = self.place, len(slots) + 1
-        new = place.verb("turned", product, self.ahead, lean, factor)
-        self.T[free] = place.verb("change", new, self.g)
-        self.g, self.here = place.cast(new, place.kind(self.here)), self.ahead
-        self._known = None
+        told = product.left.extra.get("raw")
+        moved = None if told is None else self._moved(slots, free, product, reduce(add, told), lean, factor)
+        both = place.make("turned", product.left, self.ahead.left, lean, factor, self.g.left)
+        width, kind, pair = place.width(self.g), self.g.right.dtype, self.S[free].right.dtype
+        new, change = turned(None, product.right, self.ahead.right, lean, factor, self.g.right)
+        self.g = Pair(place.left("first_of", both, width=width, dtype=kind), new)
+        self.T[free] = Pair(place.left("second_of", both, width=width, dtype=pair), change)
+        self.here, self._guess, self._known = self.ahead, (lean, factor), moved
         _, outer = self._products([*slots, free])
         gained, bend, weighed = outer[:h, 0], outer[h - 1, h], outer[2 * h - 1, h]
         return np.concatenate([gained[:-1], [gained[-1], bend, weighed, self._change]])
+
+    # ------------------------------------------------------------------------------------------------ inner products
 
     def _products(self, slots: list[int]) -> tuple[Array, Array]:
         """Inner products of S, D·T, D·g and Y with each other, and with g and T: asked for once, then picked out."""
@@ -83,10 +113,48 @@ class ClusterDeck:
         rows = [*at, *(len(held) + i for i in at), 2 * len(held), 2 * len(held) + 1]
         return inner[np.ix_(rows, rows)], outer[np.ix_(rows, [0, *(1 + i for i in at)])]
 
-    def _asked(self, slots: list[int]) -> tuple[list[int], Array, Array]:
+    def _asked(self, slots: list[int]) -> Known:
         blocks = [self.g, self.scaling, self.here, *(self.S[i] for i in slots), *(self.T[i] for i in slots)]
         answers = self.place.ask(("products_of", len(slots), *(block.left for block in blocks)))[0]
         whole = reduce(add, [*answers, products_of(None, len(slots), *(block.right for block in blocks))])
         count = 2 * len(slots) + 2
         self._change = float(whole[-1, 0])  # ‖t‖² of the newest pair
         return list(slots), whole[:count, :count], whole[:count, count:]
+
+    def _moved(self, slots: list[int], free: int, product: Pair, told: Array, lean: float, factor: float) -> Known:
+        """All of them after a step, from those before and ``raw_products``.
+
+        The new gradient is α(C + g) − β·ahead and its change α·C + (α − 1)g − β·ahead, with α near one and β small.
+        """
+        inner, outer = self._products(slots)
+        arguments = self._raw_arguments(slots, free)
+        here = (each.right if isinstance(each, Pair) else each for each in arguments)
+        raw = told + raw_products(None, product.right, *here)
+        assert self._guess is not None
+        ratio, off = factor / self._guess[1], factor * (lean - self._guess[0])
+        g, t = np.array([ratio, -off, ratio]), np.array([ratio, -off, ratio - 1.0])
+        p, h = len(slots), len(slots) + 1
+        S, T, three = slice(0, h), slice(h, h + p), slice(h + p, h + p + 3)
+        plain, once, twice = raw[:, 0:3], raw[:, 4:7], raw[:, 8:11]  # with C, ahead, g; times D; times D²
+        new = np.zeros((2 * h + 2, 2 * h + 2))  # S, D·T, D·g, Y
+        before = [*range(p), *range(h, h + p)]
+        new[np.ix_(before, before)] = inner[: 2 * p, : 2 * p]
+        new[S, p] = raw[S, 3]
+        new[p, h : h + p] = raw[T, 7]
+        for at, way in ((h + p, t), (2 * h, g)):
+            new[S, at], new[h : h + p, at] = once[S] @ way, twice[T] @ way
+            new[h + p, at] = t @ twice[three] @ way
+        new[2 * h, 2 * h] = g @ twice[three] @ g
+        new[:h, -1], new[h : h + p, -1] = raw[S, 1], raw[T, 5]
+        new[h + p, -1], new[2 * h, -1], new[-1, -1] = t @ raw[three, 5], g @ raw[three, 5], raw[h + p + 1, 1]
+        new = np.triu(new) + np.triu(new, 1).T
+        cross = np.zeros((2 * h + 2, 1 + h))  # with g, T
+        cross[np.ix_(before, range(1, h))] = outer[: 2 * p, 1:]
+        cross[p, 1:h] = raw[T, 3]
+        for at, way in ((0, g), (h, t)):
+            cross[S, at], cross[h : h + p, at] = plain[S] @ way, once[T] @ way
+            cross[h + p, at], cross[2 * h, at] = t @ once[three] @ way, g @ once[three] @ way
+            cross[-1, at] = raw[three, 1] @ way
+        cross[h + p, 1:h], cross[2 * h, 1:h], cross[-1, 1:h] = once[T] @ t, once[T] @ g, raw[T, 1]
+        self._change = float(t @ plain[three] @ t)
+        return [*slots, free], new, cross

@@ -13,7 +13,7 @@ import operator
 import uuid
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -51,6 +51,21 @@ class Pair:
 
     left: Left
     right: Array
+    extra: dict[Any, Any] = field(default_factory=dict, repr=False)  # small things that are known of it
+
+
+@dataclass(frozen=True)
+class Rides:
+    """What is asked of a gradient's product with a block, in the round that evaluates there; kept in its ``extra``.
+
+    In the ``extra`` of a left block it says that a gradient will be multiplied by that block.
+    """
+
+    name: str
+    question: Callable[[Left], tuple[Any, ...]]
+
+
+JUST_PRODUCTS = Rides("largest", lambda product: ("largest", product))
 
 
 class Rounds:
@@ -83,7 +98,7 @@ class Rounds:
         calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
         self.rounds += 1
         self.bytes += sum(each.nbytes for each in sent)
-        there = self.client.scatter(sent, broadcast=True, hash=False) if sent else []
+        there = self.client.scatter([sent], broadcast=True, hash=False)[0] if sent else []
         self._lineage.append(there)
         kept = frozenset(self._live.keys())
         word, at = "+".join(dict.fromkeys(name for name, *_ in questions)), f"{self._name}-{next(self._numbers)}"
@@ -126,8 +141,10 @@ class Rounds:
         if isinstance(given, Held):
             return Slot(given.at)
         if isinstance(given, np.ndarray) and given.nbytes > _LARGE:
-            self._sent.append(given)
-            return Sent(len(self._sent) - 1)
+            at = next((i for i, each in enumerate(self._sent) if each is given), len(self._sent))
+            if at == len(self._sent):
+                self._sent.append(given)
+            return Sent(at)
         return given
 
     def verb(self, name: str, *arguments: Any) -> Any:

@@ -6,18 +6,31 @@ is a pure function of the state before, so a lost state is computed again from t
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from . import shard_deck as _deck  # noqa: F401 (its operations are known then)
 from .here import HERE
 from .marks import rows_mark
 from .numpy import Array
+from .operations import known, operation, qualified
 
-_PIECE = 1 << 16  # numbers that are made double at a time
+__all__ = [
+    "Advanced",
+    "Call",
+    "Sent",
+    "Slot",
+    "State",
+    "adopted",
+    "advance",
+    "known",
+    "operation",
+    "qualified",
+    "small_of",
+]
 
 State = dict[int, Any]
 Advanced = tuple[State, list[Any]]
@@ -49,14 +62,21 @@ class Call:
 def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]) -> Advanced:
     """Run a program: the new state, which holds the slots that are still wanted, and the small results in order."""
     state, small = dict(before[0]), []
-    for call in calls:
+    last = {each.at: i for i, call in enumerate(calls) for each in call.arguments if isinstance(each, Slot)}
+    state = {slot: value for slot, value in state.items() if slot in kept or slot in last}
+    for i, call in enumerate(calls):
+        if call.into is not None and call.into not in kept and call.into not in last:
+            continue
         given = [_found(each, state, sent) for each in call.arguments]
+        for each in call.arguments:  # what nobody wants any more goes before the next thing is made
+            if isinstance(each, Slot) and last[each.at] == i and each.at not in kept:
+                state.pop(each.at, None)
         result = operation(call.name)(shard, *given)
         if call.into is None:
             small.append(result)
         else:
             state[call.into] = result
-    return {slot: value for slot, value in state.items() if slot in kept}, small
+    return state, small
 
 
 def adopted(mine: Advanced, theirs: Advanced, slot: int, at: int) -> Advanced:
@@ -75,33 +95,6 @@ def _found(argument: Any, state: State, sent: Sequence[Any]) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------ operations
-
-OPERATIONS: dict[str, Callable[..., Any]] = {}
-
-
-def operation(name: str) -> Callable[..., Any]:
-    """An operation by its name; every verb of this machine's place is one, on the rows of the shard.
-
-    A name with a module before it (``qualified``) is known after that was imported: a worker may not have it yet.
-    """
-    module, _, short = name.rpartition(":")
-    if module and short not in OPERATIONS:
-        importlib.import_module(module)
-    if short in OPERATIONS:
-        return OPERATIONS[short]
-    verb = getattr(HERE, short)
-    return lambda _shard, *arguments: verb(*arguments)
-
-
-def qualified(name: str) -> str:
-    """The name of an operation with the module that defines it; a verb is its own name."""
-    return f"{OPERATIONS[name].__module__}:{name}" if name in OPERATIONS else name
-
-
-def known(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function an operation: its first argument is the shard itself."""
-    OPERATIONS[function.__name__] = function
-    return function
 
 
 @known
@@ -153,69 +146,6 @@ def outer_own(shard: Any, rows: Array, columns: Array) -> Array:
 @known
 def dots_own(shard: Any, A: Array, B: Array, weights: Array | None) -> Array:
     return HERE.dots(A, B, None if weights is None else weights[shard.rows])
-
-
-# What a quasi-Newton method does, row by row; see dask_deck.py. Pairs are kept in single precision.
-
-
-def _single(A: Array) -> Array:
-    return A.astype(np.complex64 if A.dtype.kind == "c" else np.float32)
-
-
-@known
-def mixed(_shard: Any, g: Array, scaling: Array, mix: Array, pairs: int, *blocks: Array) -> Array:
-    """Σ mixᵢ·(S, D·T, D·g): a direction, in single precision."""
-    S, T = blocks[:pairs], blocks[pairs:]
-    wide = mix[-1] * g.astype(np.complex128 if g.dtype.kind == "c" else np.float64)
-    for share, each in zip(mix[pairs:-1], T, strict=True):
-        wide = wide + share * each
-    wide = scaling * wide
-    for share, each in zip(mix[:pairs], S, strict=True):
-        wide = wide + share * each
-    return _single(wide)
-
-
-@known
-def products_of(_shard: Any, pairs: int, g: Array, scaling: Array, Y: Array, *blocks: Array) -> Array:
-    """Inner products of S, D·T, D·g, Y with each other, then with g and T; below them ‖t‖² of the newest pair."""
-    S, T = blocks[:pairs], blocks[pairs:]
-    count = 2 * pairs + 2
-    out = np.zeros((count + 1, count + 1 + pairs))
-    flat = [_real(each) for each in (g, Y, *S, *T)]
-    D = _real(np.repeat(scaling, 2, axis=1) if g.dtype.kind == "c" else scaling)
-    for low in range(0, D.size, _PIECE):
-        piece = slice(low, low + _PIECE)
-        wide = [each[piece].astype(np.float64) for each in flat]
-        first, here, steps, changes = wide[0], wide[1], wide[2 : 2 + pairs], wide[2 + pairs :]
-        d = D[piece].astype(np.float64)
-        rows = np.stack([*steps, *(d * t for t in changes), d * first, here])
-        columns = np.stack([first, *changes])
-        out[:count, :count] += rows @ rows.T
-        out[:count, count:] += rows @ columns.T
-        if pairs:
-            out[-1, 0] += changes[-1] @ changes[-1]
-    return out
-
-
-def _real(A: Array) -> Array:
-    """All real numbers of a block in one row."""
-    A = np.ascontiguousarray(A)
-    return A.reshape(-1).view(A.real.dtype)
-
-
-@known
-def added(_shard: Any, Y: Array, d: Array) -> Array:
-    return (Y + d).astype(Y.dtype)
-
-
-@known
-def turned(_shard: Any, product: Array, ahead: Array, lean: float, factor: float) -> Array:
-    return factor * (product - lean * ahead)
-
-
-@known
-def change(_shard: Any, new: Array, g: Array) -> Array:
-    return _single(new - g)
 
 
 @known

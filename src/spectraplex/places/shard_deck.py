@@ -1,0 +1,131 @@
+"""What a quasi-Newton method does with the rows of one shard, piece by piece in the cache; see dask_deck.py.
+
+Pairs are kept in single precision, sums are in double. The right side, which is with the client, is done by the same
+functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .numpy import Array
+from .operations import known
+
+_PIECE = 1 << 13  # numbers that are made double at a time: twenty such rows stay in the second-level cache
+
+
+@known
+def mixed(_shard: Any, g: Array, scaling: Array, mix: Array, pairs: int, *blocks: Array) -> Array:
+    """Σ mixᵢ·(S, D·T, D·g): a direction, in single precision."""
+    out = np.empty(g.shape, _single(g))
+    first, D, into, *flat = (_real(each) for each in (g, _spread(scaling, g), out, *blocks))
+    S, T = flat[:pairs], flat[pairs:]
+    room = np.empty((2, _PIECE))
+    for piece, size in _pieces(first.size):
+        wide, term = room[0, :size], room[1, :size]
+        np.multiply(first[piece], mix[-1], out=wide, dtype=np.float64)
+        for share, each in zip(mix[pairs:-1], T, strict=True):
+            wide += np.multiply(each[piece], share, out=term, dtype=np.float64)
+        wide *= D[piece]
+        for share, each in zip(mix[:pairs], S, strict=True):
+            wide += np.multiply(each[piece], share, out=term, dtype=np.float64)
+        into[piece] = wide
+    return out
+
+
+@known
+def turned(_shard: Any, product: Array, ahead: Array, lean: float, factor: float, g: Array) -> tuple[Array, Array]:
+    """The gradient factor·(product − lean·ahead) as g is stored, and its change in single precision."""
+    new, change = np.empty(g.shape, g.dtype), np.empty(g.shape, _single(g))
+    P, A, before, N, T = (_real(np.asarray(each)) for each in (product, ahead, g, new, change))
+    room = np.empty((2, _PIECE))
+    for piece, size in _pieces(before.size):
+        wide, term = room[0, :size], room[1, :size]
+        np.multiply(P[piece], factor, out=wide, dtype=np.float64)
+        wide -= np.multiply(A[piece], factor * lean, out=term, dtype=np.float64)
+        N[piece] = wide
+        wide -= before[piece]
+        T[piece] = wide
+    return new, change
+
+
+@known
+def products_of(_shard: Any, pairs: int, g: Array, scaling: Array, Y: Array, *blocks: Array) -> Array:
+    """Inner products of S, D·T, D·g, Y with each other, then with g and T; below them ‖t‖² of the newest pair."""
+    count = 2 * pairs + 2
+    out = np.zeros((count + 1, count + 1 + pairs))
+    first, here, *flat = (_real(each) for each in (g, Y, *blocks))
+    D, T = _real(_spread(scaling, g)), flat[pairs:]
+    rows, columns = np.empty((count, _PIECE)), np.empty((1 + pairs, _PIECE))
+    for piece, size in _pieces(first.size):
+        R, C = rows[:, :size], columns[:, :size]
+        for into, each in zip(C, (first, *T), strict=True):
+            into[:] = each[piece]
+        for into, each in zip(R, flat[:pairs], strict=False):
+            into[:] = each[piece]
+        np.multiply(C[1:], D[piece], out=R[pairs : 2 * pairs])
+        np.multiply(C[0], D[piece], out=R[-2])
+        R[-1] = here[piece]
+        out[:count, :count] += R @ R.T
+        out[:count, count:] += R @ C.T
+        if pairs:
+            out[-1, 0] += C[-1] @ C[-1]
+    return out
+
+
+@known
+def raw_products(
+    _shard: Any, product: Array, lean: float, factor: float, g: Array, scaling: Array, ahead: Array, *blocks: Array
+) -> Array:
+    """Inner products from which those of the next gradient follow, before it is known what lean and factor are.
+
+    ``blocks`` are S, the direction d, T; ``lean`` and ``factor`` are a guess, and C = factor·(product − lean·ahead) − g
+    is about the change of the gradient. Rows are the blocks, C, ahead, g; columns are C, ahead, g, d, the same times D,
+    and C, ahead, g times D².
+    """
+    pairs = len(blocks) // 2
+    P, A, before, *flat = (_real(each) for each in (product, ahead, g, *blocks))
+    D, count = _real(_spread(scaling, g)), len(blocks) + 3
+    out = np.zeros((count, 11))
+    rows, columns = np.empty((count, _PIECE)), np.empty((11, _PIECE))
+    for piece, size in _pieces(before.size):
+        R, X, d = rows[:, :size], columns[:, :size], D[piece]
+        for into, each in zip(R, (*flat, P, A, before), strict=True):
+            into[:] = each[piece]
+        change = R[-3]
+        change *= factor
+        change -= np.multiply(R[-2], factor * lean, out=X[0])
+        change -= R[-1]
+        X[:3], X[3] = R[-3:], R[pairs]
+        np.multiply(X[:4], d, out=X[4:8])
+        np.multiply(X[4:7], d, out=X[8:])
+        out += R @ X.T
+    return out
+
+
+@known
+def added(_shard: Any, Y: Array, d: Array) -> Array:
+    return (Y + d).astype(Y.dtype, copy=False)
+
+
+def _single(A: Array) -> Any:
+    return np.complex64 if A.dtype.kind == "c" else np.float32
+
+
+def _spread(scaling: Array, like: Array) -> Array:
+    """One number for the real and the imaginary part."""
+    return np.repeat(scaling, 2, axis=1) if like.dtype.kind == "c" else scaling
+
+
+def _real(A: Array) -> Array:
+    """All real numbers of a block in one row."""
+    A = np.ascontiguousarray(A)
+    return A.reshape(-1).view(A.real.dtype)
+
+
+def _pieces(size: int) -> Iterator[tuple[slice, int]]:
+    for low in range(0, size, _PIECE):
+        yield slice(low, low + _PIECE), min(_PIECE, size - low)
