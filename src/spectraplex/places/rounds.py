@@ -19,9 +19,10 @@ from typing import Any, cast
 import numpy as np
 
 from .numpy import Array
-from .shards import Call, Sent, Slot, advance, operation, small_of
+from .shards import Call, Sent, Slot, advance, operation, rows_of, small_of
+from .tall import rows_between
 
-_LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
+LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
 _KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
 
 
@@ -46,6 +47,13 @@ class Left(Held):
 
 
 @dataclass(frozen=True, eq=False)
+class SharedOut:
+    """An argument of which every shard was sent its own part."""
+
+    parts: list[Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Pair:
     """A block upstairs: the left side on the workers, the right side here."""
 
@@ -61,6 +69,7 @@ class Rounds:
         self.m, self.n = int(rows), int(columns)
         self.rounds, self.bytes = 0, 0
         self._name = uuid.uuid4().hex[:8]
+        self._spans: list[Any] | None = None
         self._states: list[Any] = [({}, []) for _ in shards]
         self._numbers = itertools.count()
         self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
@@ -82,13 +91,18 @@ class Rounds:
         asked = [Call(name, tuple(map(self._argument, arguments))) for name, *arguments in questions]
         calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
         self.rounds += 1
-        self.bytes += sum(each.nbytes for each in sent)
-        there = self.client.scatter(sent, broadcast=True, hash=False) if sent else []
+        self.bytes += sum(each.nbytes for each in sent if isinstance(each, np.ndarray))
+        whole = [each for each in sent if isinstance(each, np.ndarray)]
+        ready = iter(self.client.scatter(whole, broadcast=True, hash=False) if whole else [])
+        there = [each.parts if isinstance(each, SharedOut) else [next(ready)] * len(self.shards) for each in sent]
         self._lineage.append(there)
         kept = frozenset(self._live.keys())
-        word, at = "+".join(dict.fromkeys(call.name for call in asked)), f"{self._name}-{next(self._numbers)}"
+        word = "+".join(dict.fromkeys(call.name for call in asked)) or "write"
+        at = f"{self._name}-{next(self._numbers)}"
         new = [
-            self.client.submit(advance, shard, state, calls, kept, there, key=f"{word}-{at}-{p}", pure=False)
+            self.client.submit(
+                advance, shard, state, calls, kept, [each[p] for each in there], key=f"{word}-{at}-{p}", pure=False
+            )
             for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
         ]
         numbers = [
@@ -109,10 +123,37 @@ class Rounds:
     def _argument(self, given: Any) -> Any:
         if isinstance(given, Held):
             return Slot(given.at)
-        if isinstance(given, np.ndarray) and given.nbytes > _LARGE:
+        if isinstance(given, SharedOut) or (isinstance(given, np.ndarray) and given.nbytes > LARGE):
             self._sent.append(given)
             return Sent(len(self._sent) - 1)
         return given
+
+    # ---------------------------------------------------------------------------------------------- rows in and out
+
+    def spans(self, along: str) -> list[tuple[int, int]]:
+        """Where the rows of every shard lie among all, or its entries: along is "rows" or "entries"."""
+        if self._spans is None:
+            self._spans = self.ask(("spans_of",))[0]
+        return [each[along] for each in self._spans]
+
+    def piece(self, held: Held, shard: int, low: int, high: int) -> Array:
+        """Some rows that one shard holds, fetched."""
+        if self._calls:
+            self.ask()
+        key = f"rows-{self._name}-{next(self._numbers)}-{shard}"
+        future = self.client.submit(rows_of, self._states[shard], held.at, low, high, key=key, pure=False)
+        found = cast(Array, future.result())
+        self.bytes += found.nbytes
+        return found
+
+    def share_out(self, array: Any, along: str) -> SharedOut:
+        """Send every shard its own part, to two workers each; one part at a time is here."""
+        parts = []
+        for low, high in self.spans(along):
+            own = rows_between(array, low, high)
+            self.bytes += own.nbytes
+            parts.append(self.client.scatter(own, broadcast=2, hash=False))
+        return SharedOut(parts)
 
     def verb(self, name: str, *arguments: Any) -> Any:
         """A block-valued verb that works on every row alone: on the shards, here, or both."""

@@ -62,6 +62,10 @@ def small_of(advanced: Advanced) -> list[Any]:
     return advanced[1]
 
 
+def rows_of(advanced: Advanced, slot: int, low: int, high: int) -> Array:
+    return np.ascontiguousarray(advanced[0][slot][low:high])
+
+
 def _found(argument: Any, state: State, sent: Sequence[Any]) -> Any:
     if isinstance(argument, Slot):
         return state[argument.at]
@@ -123,9 +127,27 @@ def row_of(shard: Any, A: Array, at: int) -> Array:
 
 
 @known
+def spans_of(shard: Any) -> dict[str, tuple[int, int]]:
+    """Where our rows and entries lie among all."""
+    return {"rows": (shard.rows.start, shard.rows.stop), "entries": (shard.entries.start, shard.entries.stop)}
+
+
+@known
+def given(_shard: Any, own: Array) -> Array:
+    """What was sent to this shard alone."""
+    return own
+
+
+@known
 def mark_rows(shard: Any, A: Array) -> Array:
     """The mark of our rows, which lie behind those of the shards before."""
     return rows_mark(A, shard.rows.start)
+
+
+@known
+def mark_entries(shard: Any, z: Array) -> Array:
+    """The same of numbers at our entries."""
+    return rows_mark(z, shard.entries.start)
 
 
 @known
