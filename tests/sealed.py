@@ -18,7 +18,20 @@ _BLOCK_VALUED = (
     "axis", "blend", "cast", "columns", "copy", "divide", "from_host", "join", "orthonormal", "outer", "padded",
     "random", "reciprocal", "rows", "scale", "stack", "times", "unit",
 )  # fmt: skip
-_SMALL_VALUED = ("dots", "finite", "gram", "kind", "largest", "length", "mark", "norms", "row", "to_host", "width")
+_SMALL_VALUED = (
+    "dots",
+    "finite",
+    "gram",
+    "kind",
+    "largest",
+    "length",
+    "mark",
+    "norms",
+    "packed",
+    "row",
+    "to_host",
+    "width",
+)
 _FORBIDDEN = """
 add radd sub rsub mul rmul matmul rmatmul truediv rtruediv pow neg pos abs len iter getitem setitem contains lt le gt ge
 bool float int complex index array array_ufunc array_function array_interface iadd isub imul

@@ -159,3 +159,110 @@ def test_the_fingerprint_of_factors_brings_nothing_tall_here(client):
     before = place.bytes
     factors_fingerprint(sx.Rectangular(U, np.ones(3), np.ones((n, 3)), place))
     assert place.bytes - before <= 2 * 16
+
+
+# ------------------------------------------------------------------------------------------ runs that go on elsewhere
+
+
+def sharded(told, client, shards, radius=30.0, parts=3, **more):
+    objective = sx.Completion.from_dask(
+        dd.from_pandas(told, npartitions=parts), **ASKED, shards=shards, client=client, **more
+    )
+    return sx.Problem(objective, sx.NuclearBall(objective.shape, radius))
+
+
+@pytest.mark.parametrize(("method", "steps"), [("hybrid", 1), ("cg", 3)])
+def test_a_run_goes_on_where_it_was_with_another_number_of_shards(client, tmp_path, method, steps):
+    told, some = table(), sx.Stop(max_steps=steps)
+    problem = sharded(told, client, 2)
+    through = sx.solve(problem, method, sx.Stop(max_steps=2 * steps))
+    half = sx.solve(problem, method, some)
+    half.save(tmp_path / "half")
+    loaded = sx.load(tmp_path / "half")
+    assert loaded.value == half.value and loaded.X.U.shape == (40, loaded.X.s.size)
+    other = sharded(told, client, 5)
+    on = [sx.solve(problem, method, some, start=half)]  # nothing was saved: it is still on the workers
+    on += [sx.solve(other, method, some, start=loaded)]
+    for each in on:
+        assert each.trace[-1].step == 2 * steps
+        assert each.value == pytest.approx(through.value, rel=1e-7)
+        assert each.lower_bound >= half.lower_bound  # what was proven stays proven
+        assert sx.verify(each.certificate, other, each)
+
+
+def test_what_is_saved_on_a_cluster_is_verified_on_one_machine(client, tmp_path):
+    told = table()
+    problem = sharded(told, client, 3)
+    found = sx.solve(problem, "cg", sx.Stop(relative_gap=0.05, max_steps=60))
+    found.save(tmp_path)
+    here = sx.Problem(whole(told, problem.objective), problem.domain)
+    assert sx.verify(found.certificate, here, tmp_path), str(sx.verify(found.certificate, here, tmp_path))
+    further = sx.solve(here, "cg", sx.Stop(max_steps=2), start=sx.load(tmp_path))
+    assert further.value <= found.value * (1 + 1e-9)
+    with pytest.raises(ValueError, match="with other data"):
+        sx.solve(sharded(told.iloc[1:], client, 2), "cg", sx.Stop(max_steps=2), start=sx.load(tmp_path))
+
+
+def test_nothing_tall_comes_to_the_client_while_it_is_saved(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("spectraplex.places.tall._PIECE", 4096)
+    problem = sharded(table(600, 8), client, 2)
+    found = sx.solve(problem, "cg", sx.Stop(max_steps=3))
+    seen, fetch = [], problem.place.piece
+
+    def piece(*asked):
+        got = fetch(*asked)
+        seen.append(got.nbytes)
+        return got
+
+    monkeypatch.setattr(problem.place, "piece", piece)
+    monkeypatch.setattr(problem.place, "to_host", lambda A: pytest.fail("a whole block came here"))
+    found.save(tmp_path)
+    assert len(seen) > 10 and max(seen) <= 4096
+    np.testing.assert_array_equal(sx.load(tmp_path).X.U.shape, (600, found.X.s.size))
+
+
+def test_a_checkpoint_is_written_while_the_run_goes_on_and_outlives_a_killed_client(client, tmp_path):
+    told, folder = table(), tmp_path / "run"
+    problem = sharded(told, client, 2)
+    through = sx.solve(problem, "cg", sx.Stop(max_steps=8))
+
+    class Killed(BaseException):
+        pass
+
+    def die(record, point):
+        if record.step == 5:
+            raise Killed
+
+    with pytest.raises(Killed):
+        sx.solve(problem, "cg", sx.Stop(max_steps=8), [sx.Checkpoint(folder, seconds=None, steps=2), die])
+    assert len(list(folder.iterdir())) == 1  # the one before was removed
+    saved = sx.load(folder)
+    assert saved.trace[-1].step == 4
+    again = sx.solve(sharded(told, client, 3), "cg", sx.Stop(max_steps=4), start=saved)
+    assert again.value == pytest.approx(through.value, rel=1e-9)
+
+
+def test_a_checkpoint_that_was_not_finished_is_passed_over(tmp_path):
+    rng = np.random.default_rng(0)
+    problem = sx.Problem(sx.Distance(rng.standard_normal((5, 4))), sx.NuclearBall((5, 4), 1.0))
+    kept = sx.Checkpoint(tmp_path, seconds=0.0)
+    sx.solve(problem, "cg", sx.Stop(max_steps=3), [kept])
+    last = kept.newest
+    (tmp_path / "step-00000099-abcdefgh").mkdir()
+    (tmp_path / ".step-00000100-abcdefgh.part").mkdir()
+    assert kept.newest == last and sx.load(tmp_path).trace[-1].step == 2
+    on = sx.solve(problem, "cg", sx.Stop(max_steps=1), [kept], start=sx.load(tmp_path))
+    assert on.value == sx.solve(problem, "cg", sx.Stop(max_steps=3)).value
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"seconds": None}, "after how many seconds or steps"),
+        ({"seconds": -1.0}, "seconds must be a non-negative number"),
+        ({"steps": 0}, "steps must be a whole number"),
+    ],
+)
+def test_a_checkpoint_that_is_never_due_is_refused(asked, words):
+    with pytest.raises(ValueError, match=words):
+        sx.Checkpoint("run", **asked)

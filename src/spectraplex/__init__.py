@@ -4,6 +4,7 @@ from . import losses
 from ._version import __version__
 from .certificates.certificate import Certificate
 from .certificates.judge import Verification, certify, verify
+from .checkpoint import Checkpoint
 from .domains.sets import NuclearBall, Spectrahedron, TraceBall
 from .matrices.factors import Rectangular, Symmetric
 from .measurements import (
@@ -46,6 +47,7 @@ __all__ = [
     "METHODS",
     "AwayStep",
     "Certificate",
+    "Checkpoint",
     "Collect",
     "Completion",
     "ConditionalGradient",

@@ -17,6 +17,7 @@ import numpy as np
 from .matrices.factors import Factors, Symmetric
 from .places.marks import rows_mark
 from .places.numpy import Array
+from .places.tall import Tall
 
 if TYPE_CHECKING:
     from .objectives.facts import ObjectiveFacts
@@ -66,10 +67,11 @@ def identity(thing: Any, depth: int = 4) -> str:
     return name + identity(settings, depth - 1)
 
 
-def array_fingerprint(array: Array) -> str:
+def array_fingerprint(array: Array | Tall) -> str:
     """Of an array by its mark (places/marks.py), which shards of it can add up."""
-    array = np.asarray(array)
-    return fingerprint(f"{array.dtype.str}{array.shape}", rows_mark(array) if array.ndim else array)
+    array = array if isinstance(array, Tall) else np.atleast_1d(array)
+    mark = array.mark() if isinstance(array, Tall) else rows_mark(array)
+    return fingerprint(f"{array.dtype.str}{array.shape}", mark)
 
 
 def factors_fingerprint(X: Factors) -> str:

@@ -17,8 +17,9 @@ from .files import aside, number, plain
 from .matrices.factors import Factors, Rectangular, Symmetric
 from .notebook import card, curves
 from .numerals import counted, shown
-from .places.here import HERE
+from .places.tall import is_array
 from .stop import Status
+from .tall_files import newest, read_tall, remove_tall, write_tall
 from .trace import Record, Trace
 
 _FORMAT = 3
@@ -44,12 +45,16 @@ class Result:
     state: dict[str, Any] = field(repr=False)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write ``result.npz`` and ``result.json`` into a folder (made if missing), each aside first, then renamed."""
+        """Write ``result.npz`` and ``result.json`` into a folder (made if missing), each aside first, then renamed.
+
+        What lies on a cluster goes to ``tall-*.npy`` beside them, some megabytes at a time.
+        """
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         parts = ("vectors", "weights") if isinstance(self.X, Symmetric) else ("U", "s", "V")
-        X = self.X.at(HERE)
-        arrays: dict[str, Any] = {f"X.{name}": np.asarray(getattr(X, name)) for name in parts}
+        X, place = self.X, self.X.place
+        sides: dict[str, Any] = {name: getattr(X, name) for name in parts}
+        arrays = {f"X.{name}": side if name in ("s", "weights") else place.packed(side) for name, side in sides.items()}
         if self.certificate.evidence is not None:
             kept = self.certificate.evidence
             arrays |= {f"evidence.{kept.kind}.{name}": array for name, array in kept.arrays.items()}
@@ -57,7 +62,8 @@ class Result:
         arrays |= {f"trace.{name}": column for name, column in trace.items() if name != "kind"}
         scalars: dict[str, Any] = {}
         for name, value in self.state.items():
-            (arrays if isinstance(value, np.ndarray) else scalars)[f"state.{name}"] = value
+            (arrays if is_array(value) else scalars)[f"state.{name}"] = value
+        tall = write_tall(path, arrays)
         document = {
             "format": _FORMAT,
             "version": __version__,
@@ -69,12 +75,14 @@ class Result:
                 if each.name != "evidence"
             },
             "kinds": [str(kind) for kind in trace["kind"]],
+            "tall": tall,
             "state": {name.removeprefix("state."): plain(value) for name, value in scalars.items()},
         }
         with aside(path / "result.npz") as part, part.open("wb") as out:
             np.savez(out, **arrays)
         with aside(path / "result.json") as part:
             part.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        remove_tall(path, tall)
         return path
 
     def __repr__(self) -> str:
@@ -95,8 +103,8 @@ class Result:
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """Read back what ``Result.save`` wrote."""
-    path = Path(folder)
+    """Read back what ``Result.save`` or a ``Checkpoint`` wrote."""
+    path = newest(Path(folder))
     for name in ("result.json", "result.npz"):
         if not (path / name).is_file():
             raise ValueError(f"load: {path} holds no saved result: {name} is missing.")
@@ -113,6 +121,7 @@ def load(folder: str | os.PathLike[str]) -> Result:
             f"load: {path} has format {document.get('format')!r}; this version reads {_FORMAT}. Solve anew, starting "
             "from the factors X.* in its result.npz."
         )
+    arrays |= read_tall(path, document.get("tall", {}))
     try:
         X: Factors
         if "X.U" in arrays:

@@ -25,6 +25,7 @@ from .objectives.images import Images
 from .places.here import HERE
 from .places.numpy import EPS
 from .places.protocol import Place
+from .places.tall import all_finite, is_array
 from .problem import Point
 from .result import Result
 from .trace import Trace
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
 
 
 def pack(run: Run, point: Point) -> dict[str, Any]:
-    """Everything that it takes to go on from a point; nothing where that is far away, and as tall as the data."""
-    if run.problem.place.distant:
-        return {}
+    """Everything that it takes to go on from a point. Far away, where it is tall, the image is measured afresh then."""
+    place = run.problem.place
     state: dict[str, Any] = {
         "problem": data_fingerprint(run.problem),
         "about": repr(run.problem),
@@ -48,12 +48,15 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
         "scale": run.scale,
         "begun": run.begun,
         "idle": run.stall.idle,
+        "place": place.name if place.distant else HERE.name,
         "rng": json.dumps(run.rng.bit_generator.state),
         **run.certifier.state(),
     }
-    state |= flatten_atoms(point.atoms) | flatten_image(run.problem.facts.images, point.image)
+    state |= flatten_atoms(point.atoms)
+    if not place.distant:
+        state |= flatten_image(run.problem.facts.images, point.image)
     if run.memory is not None:
-        state |= flatten("memory", run.memory, run.problem.place)
+        state |= flatten("memory", run.memory, place)
     best = run.best.point
     if best is not point:
         state |= flatten_atoms(best.atoms, "best.") | {"best.value": best.value}
@@ -74,12 +77,18 @@ def resume(run: Run, earlier: Result) -> bool:
     run.begun = float(state.get("begun", run.scale))
     run.stop = run.stop.begun(run.begun)
     run.rng.bit_generator.state = json.loads(state["rng"])
+    where = problem.place.name if problem.place.distant else HERE.name
     if state["method"] != run.facts.identity or state.get("size") != problem.domain.size:
         return False  # with another bound on the norm of a solution the same atoms are another matrix
+    if state.get("place", HERE.name) != where:
+        return False  # what a method remembers on one machine is not what it remembers on a cluster
     dimension = problem.domain.dimension
     atoms = restore_atoms(state, dimension, place=problem.place)
-    image = restore_image(state, problem.facts.images)
-    run.point = run.best.found = problem.point(atoms, _image(run, atoms, image))
+    run.point = problem.point(atoms)
+    if not problem.place.distant:
+        image = _image(run, run.point, restore_image(state, problem.facts.images))
+        run.point = problem.point(atoms, image)
+    run.best.found = run.point
     if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
         best = problem.point(restore_atoms(state, dimension, "best.", problem.place))
         if abs(best.value - float(state["best.value"])) <= 1e-6 * max(abs(best.value), float(state["scale"])):
@@ -93,11 +102,10 @@ def resume(run: Run, earlier: Result) -> bool:
     return True
 
 
-def _image(run: Run, atoms: Atoms, image: Any) -> Any:
+def _image(run: Run, fresh: Point, image: Any) -> Any:
     """The image as it was carried along, if it is that of the atoms; a fresh one if it is not."""
-    fresh = run.problem.point(atoms)
     try:
-        kept = run.problem.point(atoms, image)
+        kept = run.problem.point(fresh.atoms, image)
     except (NotFinite, ValueError, TypeError, IndexError, AttributeError):
         return fresh.image
     if not _alike(run.problem.facts.images, image, fresh.image):
@@ -132,27 +140,33 @@ def undamaged(start: Any) -> Iterator[None]:
 # ---------------------------------------------------------------------------------------------------------- flat parts
 
 
+_SMALL = ("index", "weights")
+
+
 def flatten_atoms(atoms: Atoms, prefix: str = "") -> dict[str, Any]:
     """Columns as they lie in the buffer: products then round the same way when the run goes on."""
     place, buffer = atoms.place, atoms.buffer
-    columns = np.ascontiguousarray(place.to_host(place.columns(buffer.block, slice(0, buffer.used))))
+    columns = place.packed(place.columns(buffer.block, slice(0, buffer.used)))
+    columns = np.ascontiguousarray(columns) if isinstance(columns, np.ndarray) else columns
     return {f"{prefix}columns": columns, f"{prefix}index": atoms.index, f"{prefix}weights": atoms.weights}
 
 
 def restore_atoms(state: dict[str, Any], dimension: int, prefix: str = "", place: Place = HERE) -> Atoms:
     """Atoms as they were; what cannot be atoms of this dimension is refused."""
-    columns, index, weights = (np.asarray(state[f"{prefix}{name}"]) for name in ("columns", "index", "weights"))
-    fits = columns.ndim == 2 and columns.shape[0] == dimension and columns.dtype.kind in "fc"
+    columns, (index, weights) = state[f"{prefix}columns"], (np.asarray(state[prefix + each]) for each in _SMALL)
+    columns = columns if is_array(columns) else np.asarray(columns)
+    fits = len(columns.shape) == 2 and columns.shape[0] == dimension and columns.dtype.kind in "fc"
     fits = fits and index.ndim == 1 and index.dtype.kind in "iu" and weights.shape == index.shape and index.size > 0
-    fits = fits and weights.dtype.kind == "f" and bool(np.isfinite(columns).all() and (weights >= 0).all())
+    fits = fits and weights.dtype.kind == "f" and bool(all_finite(columns) and (weights >= 0).all())
     if not fits or index.min() < 0 or index.max() >= columns.shape[1] or not 0.5 < weights.sum() < 2.0:
         raise ValueError("solve: start is a damaged result, its atoms are none; pass its factors (start=result.X).")
-    sizes, close = np.linalg.norm(columns[:, index], axis=0), EPS * (dimension + index.size + 16)
+    block = place.from_host(columns)
+    sizes, close = place.norms(place.columns(block, index)), EPS * (dimension + index.size + 16)
     if np.abs(sizes - 1.0).max() > 1e-6 or abs(weights.sum() - 1.0) > 1e-6:
         raise ValueError("solve: start is a damaged result, its atoms are not unit; pass its factors (start=result.X).")
     if np.abs(sizes - 1.0).max() > close or abs(weights.sum() - 1.0) > close:  # damaged, but hardly: made unit again
-        return Atoms.of(columns[:, index], weights, place)
-    return Atoms(place.buffer(place.from_host(columns)), index, weights)
+        return Atoms.of(place.columns(block, index), weights, place)
+    return Atoms(place.buffer(block), index, weights)
 
 
 def flatten(prefix: str, value: Any, place: Place = HERE) -> dict[str, Any]:
@@ -160,8 +174,8 @@ def flatten(prefix: str, value: Any, place: Place = HERE) -> dict[str, Any]:
 
     Blocks of another place come as arrays of this machine, and their names end in a star.
     """
-    if place is not HERE and place.holds(value):
-        return {f"{prefix}*": place.to_host(value)}
+    if place is not HERE and not isinstance(value, np.ndarray) and place.holds(value):
+        return {f"{prefix}*": place.packed(value)}
     if not is_dataclass(value):
         return {prefix: value}
     parts = (flatten(f"{prefix}.{each.name}", getattr(value, each.name), place) for each in fields(value))
@@ -170,7 +184,8 @@ def flatten(prefix: str, value: Any, place: Place = HERE) -> dict[str, Any]:
 
 def restore(prefix: str, state: dict[str, Any], kind: type | None, place: Place = HERE) -> Any:
     if f"{prefix}*" in state:
-        return place.from_host(state[f"{prefix}*"])
+        held = state[f"{prefix}*"]
+        return place.from_host(held, slice(0, held.shape[0]))
     if kind is None:
         return state[prefix]
     names = [each.name for each in fields(kind)]

@@ -20,7 +20,6 @@ from ..files import aside
 from ..fingerprint import array_fingerprint, fingerprint
 from ..notebook import card
 from ..numerals import shown
-from ..places.numpy import Array
 
 FORMAT = 3  # fingerprints are of marks; those of format 2 were of the bytes in their order
 _NUMBERS = ("failure", "value", "lower_bound", "feasibility", "rounding")
@@ -33,7 +32,7 @@ class Evidence:
     """
 
     kind: str
-    arrays: dict[str, Array]
+    arrays: dict[str, Any]  # arrays, or Tall ones (places/tall.py)
 
     @property
     def mark(self) -> str:

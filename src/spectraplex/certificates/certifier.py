@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ..fingerprint import data_fingerprint, stream
 from ..matrices.atoms import Atoms
 from ..places.numpy import EPS
+from ..places.tall import all_finite, is_array
 from ..problem import Point, Problem
 from ..rounding import of_value
 from .certificate import Certificate, Evidence
@@ -215,8 +214,8 @@ class Certifier:
         self.blur = max(0.0, float(state["blur"]))
         average = state.get("average")
         images, image = self.problem.facts.images, self.problem.lifted.seen(like.image)
-        if self._averages and isinstance(average, np.ndarray) and images.plain(image):
-            fits = np.isfinite(average).all() and same_kind(average, images.pack(image))
+        if self._averages and is_array(average) and images.plain(image):
+            fits = same_kind(average, images.pack(image)) and all_finite(average)
             self.average = images.unpack(average) if fits else None
         failure = float(state["failure"])
         if state["kind"] in ("proven", "probable") and 0.0 < failure < 1.0 and self.problem.facts.parts is not None:

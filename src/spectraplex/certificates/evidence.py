@@ -16,7 +16,7 @@ from ..fingerprint import fingerprint
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..objectives.distance import Factored
-from ..places.here import HERE
+from ..places.tall import all_finite, is_array
 from ..problem import Problem
 from .certificate import Evidence
 from .dual import Candidate, believed
@@ -63,7 +63,8 @@ def kept(problem: Problem, found: LowerBound, value: float) -> tuple[LowerBound,
     except NotFinite:
         return None
     bound = nearby(problem, found, own, value)
-    U, s, V = factors.at(HERE).triple()
+    U, s, V = factors.triple()
+    U, V = factors.place.packed(U), factors.place.packed(V)
     arrays = {"U": U, "s": s} if problem.domain.hermitian else {"U": U, "s": s, "V": V}
     return None if bound is None else (bound, Evidence("factors", arrays))
 
@@ -71,7 +72,7 @@ def kept(problem: Problem, found: LowerBound, value: float) -> tuple[LowerBound,
 def from_evidence(problem: Problem, evidence: Evidence, like: Candidate) -> Candidate | None:
     """The candidate that evidence stands for; None unless it has the types and shapes that ``like``, one of X, has."""
     arrays = evidence.arrays
-    if not all(isinstance(array, np.ndarray) and np.isfinite(array).all() for array in arrays.values()):
+    if not all(is_array(array) and all_finite(array) for array in arrays.values()):
         return None
     if evidence.kind == "slope" and set(arrays) == {"y"} and _fits(problem, arrays["y"], like.slope):
         found = Candidate(like.value, problem.facts.images.unpack(arrays["y"]), None)

@@ -97,7 +97,7 @@ def met(problem: Problem, candidate: Candidate, blur: float) -> float:
     images, image = problem.facts.images, None if candidate.image is None else problem.lifted.seen(candidate.image)
     if not (images.plain(image) and images.plain(candidate.slope)) or not 0.0 < blur < math.inf:
         return 0.0
-    image, own = images.pack(image), images.pack(candidate.slope)
+    image, own = (np.asarray(images.pack(each)) for each in (image, candidate.slope))
     way: Any = np.random.default_rng(0).standard_normal(image.shape)
     if problem.domain.hermitian and way.ndim == 2:
         way = way + way.T
@@ -107,7 +107,7 @@ def met(problem: Problem, candidate: Candidate, blur: float) -> float:
             _, slope = problem.objective.evaluate(images.unpack(image + (far / norm(way)) * way))
         except NotFinite:
             break
-        moved = images.pack(slope) - own
+        moved = np.asarray(images.pack(slope)) - own
         most = max(most, norm(moved) / far) if np.isfinite(moved).all() else most
         way = moved
         if way.shape != image.shape or not 0.0 < norm(way) < math.inf:

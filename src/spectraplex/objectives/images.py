@@ -35,11 +35,11 @@ class Images(Protocol):
         """A fingerprint."""
         ...
 
-    def pack(self, z: Any) -> Array:
-        """As an array of this machine."""
+    def pack(self, z: Any) -> Any:
+        """As an array of this machine, or, where that would be too tall, as a ``Tall`` (places/tall.py)."""
         ...
 
-    def unpack(self, array: Array) -> Any: ...
+    def unpack(self, array: Any) -> Any: ...
 
 
 class Arrays:
@@ -63,8 +63,8 @@ class Arrays:
     def pack(self, z: Array) -> Array:
         return z
 
-    def unpack(self, array: Array) -> Array:
-        return array
+    def unpack(self, array: Any) -> Array:
+        return np.asarray(array)  # perhaps a Tall
 
 
 ARRAYS: Images = Arrays()

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..losses.curves import Quadratic, Smoothly
 from ..losses.protocol import Conjugate, LossFacts
-from ..places.marks import rows_mark
 from ..places.numpy import Array
 from ..places.shards import known
 from ..rounding import norm
@@ -126,18 +125,8 @@ def rounding_of(shard: Shard, value: float, slope: Array, size: float, terms: in
 
 
 @known
-def own_entries(shard: Shard, z: Array) -> Array:
-    return np.ascontiguousarray(z[shard.entries])
-
-
-@known
 def length_of(_shard: Shard, z: Array) -> float:
     return norm(z)
-
-
-@known
-def mark_of(shard: Shard, z: Array) -> Array:
-    return rows_mark(z, shard.entries.start)
 
 
 @known

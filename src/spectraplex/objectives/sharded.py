@@ -22,6 +22,7 @@ from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
 from ..places.numpy import EPS, Array
 from ..places.rounds import Held, Left
+from ..places.tall import Tall
 from ..rounding import plain
 from .facts import facts_of
 from .fit import Fit
@@ -51,13 +52,15 @@ class ShardImages:
 
     def mark(self, z: Held) -> str:
         kind = np.dtype(self._dtype)
-        return fingerprint(f"{kind.str}{(self._count,)}", self.place.total("mark_of", z))
+        return fingerprint(f"{kind.str}{(self._count,)}", self.place.total("mark_entries", z))
 
-    def pack(self, z: Held) -> Array:
-        return np.concatenate(self.place.ask(("itself", z))[0])
+    def pack(self, z: Held) -> Tall:
+        return Tall(self.place, z, "entries", (self._count,), self._dtype)
 
-    def unpack(self, array: Array) -> Any:
-        return self.place.make("own_entries", array)
+    def unpack(self, array: Any) -> Any:
+        if isinstance(array, Tall) and array.place is self.place:
+            return array.held
+        return self.place.make("given", self.place.share_out(array, "entries"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,8 @@ from .dask_kept import ClusterBuffer, ClusterRoom
 from .here import HERE
 from .marks import rows_mark
 from .numpy import Array
-from .rounds import JUST_PRODUCTS, Left, Pair, Rounds
+from .rounds import JUST_PRODUCTS, LARGE, Left, Pair, Rounds
+from .tall import Tall, rows_between
 
 _LOST = 1e-14  # share of the largest eigenvalue of a Gram matrix below which a direction is lost to rounding
 
@@ -30,12 +31,23 @@ class ClusterPlace(Rounds):
 
     # ---------------------------------------------------------------------------------------------- in and out
 
-    def from_host(self, array: Array, part: slice | None = None) -> Any:
-        array = HERE.from_host(array)
+    def from_host(self, array: Any, part: slice | None = None) -> Any:
+        if isinstance(array, Tall) and array.place is self:
+            return array.held if array.below is None else Pair(cast(Left, array.held), array.below)
+        array = array if isinstance(array, Tall) else HERE.from_host(array)
         if part is not None and part.start >= self.m:
-            return array
-        left = self.left("own_rows", array[: self.m], width=array.shape[1], dtype=array.dtype)
-        return left if part is not None and part.stop == self.m else Pair(left, array[self.m :])
+            return np.asarray(array)
+        small = isinstance(array, np.ndarray) and array.nbytes <= LARGE  # goes with the next round
+        verb, own = ("own_rows", array[: self.m]) if small else ("given", self.share_out(array, "rows"))
+        left = self.left(verb, own, width=array.shape[1], dtype=array.dtype)
+        whole = part is not None and part.stop == self.m
+        return left if whole else Pair(left, rows_between(array, self.m, array.shape[0]))
+
+    def packed(self, A: Any) -> Any:
+        if isinstance(A, np.ndarray):
+            return A
+        left, below = (A.left, A.right) if isinstance(A, Pair) else (A, None)
+        return Tall(self, left, "rows", (self.length(A), self.width(A)), self.kind(A), below)
 
     def to_host(self, A: Any) -> Array:
         if isinstance(A, Pair):

@@ -100,6 +100,10 @@ class Place(Protocol):
         """A block that lies in a part; None is the whole."""
 
     def to_host(self, A: Block) -> Array: ...
+    def packed(self, A: Block) -> Any:
+        """As an array of this machine, or, where that would be too tall, as a ``Tall``; ``from_host`` takes both."""
+        ...
+
     def holds(self, thing: Any) -> bool:
         """Whether this is a block of this place."""
         ...

@@ -19,9 +19,10 @@ from typing import Any, cast
 import numpy as np
 
 from .numpy import Array
-from .shards import Call, Sent, Slot, adopted, advance, operation, qualified, small_of
+from .shards import Call, Own, Sent, Slot, adopted, advance, operation, qualified, rows_of, small_of
+from .tall import rows_between
 
-_LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
+LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
 _KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
 
 
@@ -43,6 +44,13 @@ class Left(Held):
     def __init__(self, at: int, like: Array) -> None:
         super().__init__(at)
         self.like = like
+
+
+@dataclass(frozen=True, eq=False)
+class SharedOut:
+    """An argument of which every shard was sent its own part."""
+
+    parts: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +84,13 @@ class Rounds:
         self.m, self.n = int(rows), int(columns)
         self.rounds, self.bytes = 0, 0
         self._name = uuid.uuid4().hex[:8]
+        self._spans: list[Any] | None = None
         self._states: list[Any] = [({}, []) for _ in shards]
         self._numbers = itertools.count()
         self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
         self._calls: list[Call] = []
         self._sent: list[Any] = []
+        self._own: list[SharedOut] = []
         self._lineage: list[Any] = []  # what was sent in the last rounds: they may have to be computed again
 
     # ---------------------------------------------------------------------------------------------- programs and rounds
@@ -95,15 +105,27 @@ class Rounds:
     def ask(self, *questions: tuple[Any, ...]) -> list[list[Any]]:
         """One round: everything written down, then the questions; the answers of all shards to each of them."""
         asked = [Call(qualified(name), tuple(map(self._argument, arguments))) for name, *arguments in questions]
-        calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
+        calls, sent, own = [*self._calls, *asked], self._sent, self._own
+        self._calls, self._sent, self._own = [], [], []
         self.rounds += 1
         self.bytes += sum(each.nbytes for each in sent)
         there = self.client.scatter([sent], broadcast=True, hash=False)[0] if sent else []
-        self._lineage.append(there)
+        self._lineage.append((there, own))
         kept = frozenset(self._live.keys())
-        word, at = "+".join(dict.fromkeys(name for name, *_ in questions)), f"{self._name}-{next(self._numbers)}"
+        word = "+".join(dict.fromkeys(name for name, *_ in questions)) or "write"
+        at = f"{self._name}-{next(self._numbers)}"
         new = [
-            self.client.submit(advance, shard, state, calls, kept, there, key=f"{word}-{at}-{p}", pure=False)
+            self.client.submit(
+                advance,
+                shard,
+                state,
+                calls,
+                kept,
+                there,
+                [each.parts[p] for each in own],
+                key=f"{word}-{at}-{p}",
+                pure=False,
+            )
             for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
         ]
         numbers = [
@@ -140,12 +162,42 @@ class Rounds:
     def _argument(self, given: Any) -> Any:
         if isinstance(given, Held):
             return Slot(given.at)
-        if isinstance(given, np.ndarray) and given.nbytes > _LARGE:
+        if isinstance(given, SharedOut):
+            self._own.append(given)
+            return Own(len(self._own) - 1)
+        if isinstance(given, np.ndarray) and given.nbytes > LARGE:
             at = next((i for i, each in enumerate(self._sent) if each is given), len(self._sent))
             if at == len(self._sent):
                 self._sent.append(given)
             return Sent(at)
         return given
+
+    # ---------------------------------------------------------------------------------------------- rows in and out
+
+    def spans(self, along: str) -> list[tuple[int, int]]:
+        """Where the rows of every shard lie among all, or its entries: along is "rows" or "entries"."""
+        if self._spans is None:
+            self._spans = self.ask(("spans_of",))[0]
+        return [each[along] for each in self._spans]
+
+    def piece(self, held: Held, shard: int, low: int, high: int) -> Array:
+        """Some rows that one shard holds, fetched."""
+        if self._calls:
+            self.ask()
+        key = f"rows-{self._name}-{next(self._numbers)}-{shard}"
+        future = self.client.submit(rows_of, self._states[shard], held.at, low, high, key=key, pure=False)
+        found = cast(Array, future.result())
+        self.bytes += found.nbytes
+        return found
+
+    def share_out(self, array: Any, along: str) -> SharedOut:
+        """Send every shard its own part, to two workers each; one part at a time is here."""
+        parts = []
+        for low, high in self.spans(along):
+            own = rows_between(array, low, high)
+            self.bytes += own.nbytes
+            parts.append(self.client.scatter(own, broadcast=2, hash=False))
+        return SharedOut(parts)
 
     def verb(self, name: str, *arguments: Any) -> Any:
         """A block-valued verb that works on every row alone: on the shards, here, or both."""

@@ -21,6 +21,7 @@ from .operations import known, operation, qualified
 __all__ = [
     "Advanced",
     "Call",
+    "Own",
     "Sent",
     "Slot",
     "State",
@@ -29,6 +30,7 @@ __all__ = [
     "known",
     "operation",
     "qualified",
+    "rows_of",
     "small_of",
 ]
 
@@ -51,6 +53,13 @@ class Sent:
 
 
 @dataclass(frozen=True)
+class Own:
+    """An argument of which every shard was sent its own part, by its place among those."""
+
+    at: int
+
+
+@dataclass(frozen=True)
 class Call:
     """One operation: its name, its arguments, and the slot for what it makes; None for something small."""
 
@@ -59,7 +68,14 @@ class Call:
     into: int | None = None
 
 
-def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset[int], sent: Sequence[Any]) -> Advanced:
+def advance(
+    shard: Any,
+    before: Advanced,
+    calls: Sequence[Call],
+    kept: frozenset[int],
+    sent: Sequence[Any],
+    own: Sequence[Any] = (),
+) -> Advanced:
     """Run a program: the new state, which holds the slots that are still wanted, and the small results in order."""
     state, small = dict(before[0]), []
     last = {each.at: i for i, call in enumerate(calls) for each in call.arguments if isinstance(each, Slot)}
@@ -67,7 +83,7 @@ def advance(shard: Any, before: Advanced, calls: Sequence[Call], kept: frozenset
     for i, call in enumerate(calls):
         if call.into is not None and call.into not in kept and call.into not in last:
             continue
-        given = [_found(each, state, sent) for each in call.arguments]
+        given = [_found(each, state, sent, own) for each in call.arguments]
         for each in call.arguments:  # what nobody wants any more goes before the next thing is made
             if isinstance(each, Slot) and last[each.at] == i and each.at not in kept:
                 state.pop(each.at, None)
@@ -88,9 +104,15 @@ def small_of(advanced: Advanced) -> list[Any]:
     return advanced[1]
 
 
-def _found(argument: Any, state: State, sent: Sequence[Any]) -> Any:
+def rows_of(advanced: Advanced, slot: int, low: int, high: int) -> Array:
+    return np.ascontiguousarray(advanced[0][slot][low:high])
+
+
+def _found(argument: Any, state: State, sent: Sequence[Any], own: Sequence[Any]) -> Any:
     if isinstance(argument, Slot):
         return state[argument.at]
+    if isinstance(argument, Own):
+        return own[argument.at]
     return sent[argument.at] if isinstance(argument, Sent) else argument
 
 
@@ -133,9 +155,27 @@ def row_of(shard: Any, A: Array, at: int) -> Array:
 
 
 @known
+def spans_of(shard: Any) -> dict[str, tuple[int, int]]:
+    """Where our rows and entries lie among all."""
+    return {"rows": (shard.rows.start, shard.rows.stop), "entries": (shard.entries.start, shard.entries.stop)}
+
+
+@known
+def given(_shard: Any, own: Array) -> Array:
+    """What was sent to this shard alone."""
+    return own
+
+
+@known
 def mark_rows(shard: Any, A: Array) -> Array:
     """The mark of our rows, which lie behind those of the shards before."""
     return rows_mark(A, shard.rows.start)
+
+
+@known
+def mark_entries(shard: Any, z: Array) -> Array:
+    """The same of numbers at our entries."""
+    return rows_mark(z, shard.entries.start)
 
 
 @known
