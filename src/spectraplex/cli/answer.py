@@ -24,14 +24,47 @@ def predict(folder: Path, pairs: Path, out: Path | None, asked: Asked, quiet: bo
     stored = store.read(folder)
     model = stored.model
     first, second, told = _pairs(pairs, asked, stored)
-    rows, cols = codes_of(model.row_labels_, first), codes_of(model.column_labels_, second)
-    predicted = serving.linked(model, serving.linear(model, rows, cols))
+    rows, cols, predicted = _predicted(model, first, second)
     if not quiet:
         say(f"{told}.")
         _unknown(rows, cols)
         if "no header" in told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
             say("The first line was taken for a pair; if it names the columns, say --header.")
     _table(out, as_json, [*stored.names, "prediction"], zip(first, second, predicted.tolist(), strict=True))
+
+
+def _predicted(model: Any, first: Sequence[Any], second: Sequence[Any]) -> tuple[Array, Array, Array]:
+    """Places of rows (those of a shard count as known) and columns, and predictions; a shard knows its own rows."""
+    cols = codes_of(model.column_labels_, second)
+    if "shards_" not in vars(model):
+        rows = codes_of(model.row_labels_, first)
+        return rows, cols, serving.linked(model, serving.linear(model, rows, cols))
+    rows, predicted = np.full(len(first), -1), np.empty(len(first))
+    predicted[:] = serving.linked(model, model.offset_ + np.where(cols >= 0, model.column_intercepts_[cols], 0.0))
+    for own, found in model.shards_.source.each(_of_shard, first, cols):
+        rows[own], predicted[own] = 0, found
+    return rows, cols, predicted
+
+
+def _of_shard(model: Any, first: Sequence[Any], cols: Array) -> tuple[Array, Array]:
+    rows = codes_of(model.row_labels_, first)
+    own = np.nonzero(rows >= 0)[0]
+    return own, serving.linked(model, serving.linear(model, rows[own], cols[own]))
+
+
+def _recommended(model: Any, labels: list[str], n: int, exclude_seen: bool) -> tuple[Array, list[Any]]:
+    """Places of rows, and what each is recommended."""
+    if "shards_" not in vars(model):
+        places = codes_of(model.row_labels_, labels)
+        return places, serving.recommend(model, places, n, exclude_seen)
+    places, answers, common = np.full(len(labels), -1), [None] * len(labels), None
+    for known, found in model.shards_.source.each(_recommended, labels, n, exclude_seen):
+        for k, answer in enumerate(found):
+            if known[k] >= 0:
+                places[k], answers[k] = 0, answer
+            else:
+                common = answer
+    return places, [common if answer is None else answer for answer in answers]
 
 
 def _pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
@@ -72,11 +105,10 @@ def recommend(
 ) -> None:
     stored = store.read(folder)
     model = stored.model
-    places = codes_of(model.row_labels_, labels)
+    places, answers = _recommended(model, labels, n, exclude_seen)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
         say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")
-    answers = serving.recommend(model, places, n, exclude_seen)
     lines = (
         (label, rank, column, value)
         for label, found in zip(labels, answers, strict=True)

@@ -99,6 +99,10 @@ def complete(
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Values kept from the fit, to say how good predictions are.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Fit on a Dask cluster: tcp://host:8786, or local for this machine."),
+    ] = None,
     config: Config = None,
     checkpoint: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Write a checkpoint so often; see resume.")
@@ -116,10 +120,15 @@ def complete(
     from . import settings
     from .summary import summarised
 
-    for name in ("file", "out", "config", "force", "quiet", "json"):
+    for name in ("file", "out", "cluster", "config", "force", "quiet", "json"):
         flags.pop(name)
     job = fitting.Job(file, out, settings.merged(config, flags), force, quiet, _typed())
-    done = fitting.complete(job)
+    if cluster is None:
+        done = fitting.complete(job)
+    else:
+        from .cluster import complete as complete_far
+
+        done = complete_far(job, cluster)
     summarised(done, json)
 
 

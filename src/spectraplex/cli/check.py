@@ -30,6 +30,11 @@ def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bo
     """A fresh certificate for the model's factors on the data of a file; False where its gap is too large."""
     stored = store.read(folder)
     model = stored.model
+    if "shards_" in vars(model):
+        raise ValueError(
+            f"{folder} holds a model in shards, too tall for one machine: verify it on the cluster that fits it "
+            "(docs/cluster.md)."
+        )
     problem = problem_of_file(stored, file, asked, quiet)
     certificate = certified(problem, (model.U_, model.s_, model.V_))
     limit = float(model.tolerance) if gap is None else gap
@@ -50,6 +55,11 @@ def verify(folder: Path, file: Path | None, asked: Asked, quiet: bool, as_json: 
     """Check the certificate of a model: with the data of a file, or with those that the model keeps."""
     stored = store.read(folder)
     model = stored.model
+    if "shards_" in vars(model):
+        raise ValueError(
+            f"{folder} holds a model in shards, too tall for one machine: verify it on the cluster that fits it "
+            "(docs/cluster.md)."
+        )
     certificate = Certificate.from_json(json.dumps(stored.document["certificate"]))
     if file is None:
         seen = model.observations_

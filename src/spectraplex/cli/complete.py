@@ -49,7 +49,7 @@ class Done:
     """What came out."""
 
     model: MatrixCompletion
-    table: tables.Table
+    table: Any
     status: str
     report: bool
     seconds: dict[str, float]
@@ -96,7 +96,7 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
 
 def _fit(job: Job, mark: str | None = None) -> Done:
     model, every = MatrixCompletion(**settings.of_model(job.said)), job.said.get("checkpoint")
-    _refuse_settings(model, every)
+    refuse_settings(model, every)
     began = time.perf_counter()
     table = tables.read(job.file, settings.of_reading(job.said))
     seconds = {"reading": time.perf_counter() - began}
@@ -151,7 +151,7 @@ def _elsewhere(job: Job) -> Job:
     return job
 
 
-def _refuse_settings(model: MatrixCompletion, every: Any) -> None:
+def refuse_settings(model: MatrixCompletion, every: Any) -> None:
     """Before anything is read or written."""
     parameters.recipe_of(model)
     parameters.radius_of(model)
@@ -222,10 +222,10 @@ def _write(
     }
     with folder_aside(job.out, job.force) as part:
         store.write(part, model, facts)
-        return job.said.get("report", True) and _report(job, model, part / "report.html", held)
+        return job.said.get("report", True) and reported(job, model, part / "report.html", held)
 
 
-def _report(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
+def reported(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
     """The page about the model; where it cannot be had, a sentence instead."""
     try:
         report = importlib.import_module("spectraplex.report")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +27,8 @@ _FILES = {  # which of the model's arrays are in which file; the rest is in mode
     "observations.npz": ("rows", "cols", "values", "weights"),
     "factors.npz": None,
 }
+COLUMNS = "columns.npz"  # of a model in shards (store_shards.py)
+_ROWS = r"columns\.npz|rows-\d{5,}\.npz"
 _ENTRIES: dict[str, Any] = {
     **dict.fromkeys(("status", "created"), str),
     **dict.fromkeys(("data", "settings", "versions", "certificate", "path", "trace", "model", "seconds"), dict),
@@ -60,16 +64,23 @@ def versions() -> dict[str, str]:
 
 def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
     """Everything into an empty folder; ``facts`` (status, data, seconds, …) go into model.json as they are."""
-    arrays, document = model.to_arrays()
+    write_parts(folder, model, _FILES, *model.to_arrays(), facts, {})
+
+
+def write_parts(
+    folder: Path,
+    model: MatrixCompletion,
+    files: dict[str, Any],
+    arrays: dict[str, Array],
+    document: dict[str, Any],
+    facts: dict[str, Any],
+    marks: dict[str, str],
+) -> None:
+    """Arrays into files (None is for all that are left), then model.json with the marks of these and of others."""
     listed = {name: arrays.pop(name) for name in list(arrays) if name.startswith(_LISTED)}
-    marks = {}
-    for file, names in _FILES.items():
+    for file, names in files.items():
         held = {name: arrays.pop(name) for name in (list(arrays) if names is None else names) if name in arrays}
-        with (folder / file).open("wb") as out:
-            np.savez(out, **held)  # type: ignore[arg-type]
-            out.flush()
-            os.fsync(out.fileno())
-        marks[file] = _mark(folder / file)
+        marks = marks | {file: write_arrays(folder / file, held)}
     whole: dict[str, Any] = {
         FORMAT: _VERSION,
         **facts,
@@ -90,34 +101,69 @@ def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
         os.fsync(out.fileno())
 
 
+def write_arrays(path: Path, held: dict[str, Array]) -> str:
+    """One file, and its mark."""
+    with path.open("wb") as out:
+        np.savez(out, **held)  # type: ignore[arg-type]
+        out.flush()
+        os.fsync(out.fileno())
+    return _mark(path)
+
+
 def read(folder: Path) -> Stored:
     """The model of a folder; a missing or altered file is named."""
     document = _document(folder)
+    if COLUMNS in document["files"]:
+        from . import store_shards
+
+        return Stored(_sound(folder, document, lambda: store_shards.read(folder, document)), document)
     arrays: dict[str, Array] = {}
     for file, mark in document["files"].items():
-        path = folder / file
-        if not path.is_file():
-            raise ValueError(f"{folder}: {file} is missing; the model is not complete. Fit it again.")
-        if _mark(path) != mark:
-            raise ValueError(f"{folder}: {file} was altered since the model was written (its checksum differs).")
-        try:
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as held:
-                arrays |= {name: held[name] for name in held.files}
-        except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{folder}: {file} is damaged ({error}).") from error
+        arrays |= read_arrays(folder, file, mark)
+    return Stored(_sound(folder, document, lambda: MatrixCompletion.from_arrays(*listed(document, arrays))), document)
+
+
+def _sound(folder: Path, document: dict[str, Any], made: Callable[[], MatrixCompletion]) -> MatrixCompletion:
     try:
-        trace = dict(document["trace"])
-        inside = document["model"] | {"kinds": trace.pop("kind")}
-        for prefix, columns in (("path.", document["path"]), ("history.", trace)):
-            arrays |= {prefix + name: np.array([restored(each) for each in column]) for name, column in columns.items()}
-        model = MatrixCompletion.from_arrays(arrays, inside)
+        model = made()
         names, shape = document["data"]["names"], document["data"]["shape"]
         if [type(each) for each in (*names, *shape)] != [str, str, str, int, int]:
             raise TypeError("names and shape of the data")
+    except Altered:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         words = str(error).removeprefix("MatrixCompletion: ").rstrip(".")
         raise ValueError(f"{folder}: model.json is damaged ({words}).") from error
-    return Stored(model, document)
+    return model
+
+
+class Altered(ValueError):
+    """A file is missing, or not as it was written."""
+
+
+def read_arrays(folder: Path, file: str, mark: str) -> dict[str, Array]:
+    """The arrays of one file, if it is as it was written."""
+    path = folder / file
+    if not path.is_file():
+        raise Altered(f"{folder}: {file} is missing; the model is not complete. Fit it again.")
+    if _mark(path) != mark:
+        raise Altered(f"{folder}: {file} was altered since the model was written (its checksum differs).")
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as held:
+            return {name: held[name] for name in held.files}
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise Altered(f"{folder}: {file} is damaged ({error}).") from error
+
+
+def listed(document: dict[str, Any], arrays: dict[str, Array]) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Arrays and document as ``to_arrays`` gave them: with the short columns that stand in model.json."""
+    trace = dict(document["trace"])
+    inside = document["model"] | {"kinds": trace.pop("kind")}
+    for prefix, columns in (("path.", document["path"]), ("history.", trace)):
+        arrays = arrays | {
+            prefix + name: np.array([restored(each) for each in column]) for name, column in columns.items()
+        }
+    return arrays, inside
 
 
 def _document(folder: Path) -> dict[str, Any]:
@@ -139,7 +185,8 @@ def _document(folder: Path) -> dict[str, Any]:
     wrong = _misses(document, _ENTRIES) or _misses(document["data"], _DATA)
     if wrong:
         raise ValueError(f"{folder}: model.json is damaged (missing or unknown entry: {wrong!r}).")
-    if set(document["files"]) != set(_FILES):
+    sharded = COLUMNS in document["files"] and all(re.fullmatch(_ROWS, name) for name in document["files"])
+    if set(document["files"]) != set(_FILES) and not sharded:
         raise ValueError(f"{folder}: model.json does not name the files of a model.")
     return document
 

@@ -26,8 +26,9 @@ def summarised(done: Done, as_json: bool) -> None:
             f"model        {out}" + (" (interrupted)" if done.status == "interrupted" else ""),
             f"radius       {number(facts['radius'])}",
             f"rank         {facts['rank']}",
-            f"fitted       root mean square error {number(facts['fitted_rmse'])} on what was observed",
         ]
+        if facts["fitted_rmse"] is not None:
+            lines.append(f"fitted       root mean square error {number(facts['fitted_rmse'])} on what was observed")
         if facts["held_out_score"] is not None:
             lines.append(f"held out     {number(facts['held_out_score'])} on what was kept aside while choosing")
         if facts["test"] is not None:
@@ -45,21 +46,23 @@ def summary(done: Done, out: Path) -> dict[str, Any]:
     """For machines."""
     model = done.model
     certificate = model.certificate_
-    fitted = np.sqrt(np.mean((_predicted(model) - model.observations_.values) ** 2))
+    fitted = None  # of a model in shards nobody has looked at every observation again
+    if "shards_" not in vars(model):
+        fitted = float(np.sqrt(np.mean((_predicted(model) - model.observations_.values) ** 2)))
     scores = model.path_["score"]
     return {
         "model": str(out),
         "status": done.status,
         "rows": done.table.shape[0],
         "columns": done.table.shape[1],
-        "observations": int(done.table.values.size),
+        "observations": len(done.table),
         "radius": model.radius_,
         "rank": model.rank_,
         "steps": model.n_iter_,
         "value": certificate.value,
         "gap": certificate.gap if np.isfinite(certificate.gap) else None,
         "certificate": str(certificate),
-        "fitted_rmse": float(fitted),
+        "fitted_rmse": fitted,
         "held_out_score": float(scores.min()) if scores.size else None,
         "test": done.test,
         "report": str(out / "report.html") if done.report else None,

@@ -37,6 +37,9 @@ class Table:
     def shape(self) -> tuple[int, int]:
         return len(self.row_labels), len(self.column_labels)
 
+    def __len__(self) -> int:
+        return int(self.values.size)
+
     def observations(self) -> Observations:
         return Observations(self.rows, self.cols, self.values, None, self.shape)
 

@@ -44,6 +44,12 @@ class OnWorkers:
         for future in asked:
             yield future.result()
 
+    def each_numbered(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """The same; the function is told the number of the shard, too."""
+        asked = [self.client.submit(function, each, i, *arguments, pure=False) for i, each in enumerate(self.models)]
+        for future in asked:
+            yield future.result()
+
     def answered(self, frame: Any, row: str, function: Callable[..., Any], meta: Any, *arguments: Any) -> Any:
         """A Dask frame: what a function says of the lines of another one, each asked where the rows are."""
         import dask.dataframe as dd

@@ -1,0 +1,132 @@
+"""complete on a cluster: files that its workers read, a fit where the rows are, and the model folder."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from ..estimators import MatrixCompletion
+from ..hooks import Hooks
+from ..tables.far import address, read_far
+from . import settings, store, store_shards
+from .aside import folder_aside, refuse_folder
+from .complete import Done, Job, refuse_settings, reported
+from .talk import StatusLine, say
+from .words import shown
+
+_NOT_THERE = {
+    "test": "--test is for one machine; predict the pairs of a file with the model, then compare",
+    "checkpoint": "--checkpoint is for one machine",
+    "duplicates": "--duplicates is for one machine; on a cluster a pair that comes twice counts twice",
+    "drop_empty": "--drop-empty is for one machine; on a cluster a missing value is refused",
+}
+
+
+def complete(job: Job, cluster: str) -> Done:
+    """Read, fit, write; refuses before any work where the model could not be written."""
+    refuse_folder(job.out, job.force)
+    for name, words in _NOT_THERE.items():
+        if job.said.get(name) is not None:
+            raise ValueError(f"{words}.")
+    model = MatrixCompletion(**settings.of_model(job.said))
+    refuse_settings(model, None)
+    with connected(job, cluster) as client:
+        return _fit(job, model, client)
+
+
+@contextmanager
+def connected(job: Job, cluster: str) -> Iterator[Any]:
+    """A client of a scheduler that runs somewhere, or of workers on this machine, one a core."""
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise ValueError(
+            "--cluster needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
+            "pip install '.[cluster]'."
+        ) from None
+    if cluster == "local":
+        with (
+            dask.config.set({"distributed.worker.daemon": True}),
+            distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made,
+            distributed.Client(made) as client,
+        ):
+            workers = len(client.scheduler_info()["workers"])
+            job.talk(f"A cluster of {workers} processes on this machine; its dashboard is {client.dashboard_link}.")
+            yield client
+        return
+    if "://" not in cluster:
+        raise ValueError(
+            f"--cluster is 'local' or the address of a scheduler such as tcp://host:8786, got {cluster!r}."
+        )
+    try:
+        client = distributed.Client(cluster, timeout="10s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ValueError(
+            f"--cluster {cluster}: no scheduler answers there ({str(error).splitlines()[0].rstrip('.')}); start one "
+            "with `dask scheduler`, and workers with `dask worker`."
+        ) from None
+    with client:
+        workers = len(client.scheduler_info()["workers"])
+        if not workers:
+            raise ValueError(
+                f"--cluster {cluster}: the scheduler has no workers; start some with `dask worker {cluster}`."
+            )
+        job.talk(f"A cluster of {workers} workers at {cluster}.")
+        yield client
+
+
+def _fit(job: Job, model: MatrixCompletion, client: Any) -> Done:
+    from ..estimators.completion.far_fit import fit_far
+    from ..objectives.frames import far_table
+
+    began = time.perf_counter()
+    found = read_far(job.file, settings.of_reading(job.said))
+    job.talk(f"{found.guess}.")
+    table = far_table("complete", found.frame, (*found.names, None), None, client, once=False)
+    seconds = {"reading": time.perf_counter() - began}
+    rows, columns = table.shape
+    job.talk(f"{len(table):,} values of {rows:,} rows and {columns:,} columns; read in {seconds['reading']:.1f} s.")
+    progress = StatusLine(job.quiet, "held-out RMSE" if model.loss == "squared" else "held-out loss")
+    began = time.perf_counter()
+    with progress, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        fit_far(model, table, list(found.names[:2]), Hooks(observers=(progress,), listener=progress))
+    for each in heard:
+        if not issubclass(each.category, RuntimeWarning):
+            job.talk(str(each.message).removeprefix("MatrixCompletion: "))
+    seconds["fitting"] = time.perf_counter() - began
+    status = "interrupted" if model.status_ == "INTERRUPTED" else "finished"
+    report = _write(job, model, found, (rows, columns, len(table)), status, seconds)
+    if "shards_" in vars(model):
+        say(f"The rows of this model lie in {len(model.shards_.source.models)} files of {job.out}.")
+    return Done(model, table, status, report, seconds, job.out)
+
+
+def _write(
+    job: Job, model: MatrixCompletion, found: Any, size: tuple[int, int, int], status: str, seconds: dict[str, float]
+) -> bool:
+    facts = {
+        "status": status,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "data": {
+            "file": shown(address(job.file)),
+            "fingerprint": model.certificate_.data,
+            "names": list(found.names),
+            "shape": list(size[:2]),
+            "observations": size[2],
+            "reading": {},
+        },
+        "test": None,
+    }
+    with folder_aside(job.out, job.force) as part:
+        if "shards_" in vars(model):
+            store_shards.write(part, model, facts)
+            return False  # a report looks at every observation
+        store.write(part, model, facts)
+        return bool(job.said.get("report", True)) and reported(job, model, part / "report.html", None)

@@ -1,0 +1,105 @@
+"""A model in shards as a folder: what all rows have in common in columns.npz, and a file for the rows of each shard.
+
+The arrays of both together are those of a whole model (store.py). Workers write their own rows, so they must see the
+folder; whoever reads has one shard in memory at a time.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..estimators import MatrixCompletion
+from ..estimators.completion.shards import Shards
+from ..estimators.input.labels import Labels
+from ..estimators.input.observations import Observations
+from ..places.numpy import Array
+from . import store
+from .store import COLUMNS
+
+ROWS = ("U_", "row_intercepts_", "row_scales_", "row_labels", "rows", "cols", "values", "weights")
+
+
+def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
+    """Everything into an empty folder that the workers see, too."""
+    shards: Shards = vars(model)["shards_"]
+    marks, counted = {}, []
+    here = str(folder.resolve())
+    try:
+        for number, (mark, count) in enumerate(shards.source.each_numbered(write_rows, here)):
+            marks[_name(number)] = mark
+            counted.append(count)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"the workers cannot write their rows there ({error.strerror}); name a folder that all see",
+            here,
+        ) from None
+    arrays, document = _common(model).to_arrays()
+    for name in (*ROWS, "profiles_"):
+        arrays.pop(name, None)
+    document["shape"], document["shards"] = list(model.shape_), counted
+    store.write_parts(folder, model, {COLUMNS: None}, arrays, document, facts, marks)
+
+
+def write_rows(model: MatrixCompletion, number: int, folder: str) -> tuple[str, int]:
+    """The rows of one shard, written by the worker that has them; the mark of the file, and how many there are."""
+    arrays, _ = model.to_arrays()
+    path = Path(folder) / _name(number)
+    mark = store.write_arrays(path, {name: arrays[name] for name in ROWS if name in arrays})
+    return mark, len(model.row_labels_)
+
+
+def _name(number: int) -> str:
+    return f"rows-{number:05d}.npz"
+
+
+def _common(model: MatrixCompletion) -> MatrixCompletion:
+    """The model without any row: what it takes to write the rest down."""
+    bare: Any = copy.copy(model)
+    vars(bare).pop("shards_")
+    rank, n = model.s_.size, len(model.column_labels_)
+    bare.U_ = bare.profiles_ = np.zeros((0, rank))
+    bare.row_intercepts_ = bare.row_scales_ = np.zeros(0)
+    bare.row_labels_ = Labels(np.zeros(0, np.int64))
+    bare.observations_ = Observations(*(np.zeros(0, np.int64),) * 2, np.zeros(0), None, (0, n))
+    return bare
+
+
+@dataclass(frozen=True, eq=False)
+class InFolder:
+    """The models of the shards, read one after the other."""
+
+    folder: Path
+    common: dict[str, Array]
+    document: dict[str, Any]
+    marks: dict[str, str]
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        for name in sorted(self.marks):
+            yield function(self.model(name), *arguments)
+
+    def model(self, name: str) -> MatrixCompletion:
+        arrays = self.common | store.read_arrays(self.folder, name, self.marks[name])
+        rows, n = arrays["U_"].shape[0], arrays["V_"].shape[0]
+        return MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, self.document | {"shape": [rows, n]})
+
+
+def read(folder: Path, document: dict[str, Any]) -> MatrixCompletion:
+    """The model of a folder; its rows stay there."""
+    marks = {name: mark for name, mark in document["files"].items() if name != COLUMNS}
+    for name in marks:
+        if not (folder / name).is_file():
+            raise store.Altered(f"{folder}: {name} is missing; the model is not complete. Fit it again.")
+    common, inside = store.listed(document, store.read_arrays(folder, COLUMNS, document["files"][COLUMNS]))
+    source = InFolder(folder, common, inside, marks)
+    model: Any = source.model(min(marks))
+    for name in ("U_", "profiles_", "row_intercepts_", "row_scales_", "row_labels_", "observations_"):
+        delattr(model, name)
+    model.shape_, model.shards_ = tuple(inside["shape"]), Shards(source)
+    return model
