@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from ..estimators import MatrixCompletion
 from ..hooks import Hooks
-from ..tables.far import address, read_far
+from ..problem import Problem
+from ..result import Result
+from ..solve import solve
+from ..stop import Stop
+from ..tables.far import FarFiles, address, read_far
 from . import settings, store, store_shards
 from .aside import folder_aside, refuse_folder
 from .complete import Done, Job, refuse_settings, reported
@@ -34,8 +38,9 @@ def complete(job: Job, cluster: str) -> Done:
             raise ValueError(f"{words}.")
     model = MatrixCompletion(**settings.of_model(job.said))
     refuse_settings(model, None)
+    found = read_far(job.file, settings.of_reading(job.said))
     with connected(job, cluster) as client:
-        return _fit(job, model, client)
+        return _fit(job, model, found, client)
 
 
 @contextmanager
@@ -80,12 +85,11 @@ def connected(job: Job, cluster: str) -> Iterator[Any]:
         yield client
 
 
-def _fit(job: Job, model: MatrixCompletion, client: Any) -> Done:
+def _fit(job: Job, model: MatrixCompletion, found: FarFiles, client: Any) -> Done:
     from ..estimators.completion.far_fit import fit_far
     from ..objectives.frames import far_table
 
     began = time.perf_counter()
-    found = read_far(job.file, settings.of_reading(job.said))
     job.talk(f"{found.guess}.")
     table = far_table("complete", found.frame, (*found.names, None), None, client, once=False)
     seconds = {"reading": time.perf_counter() - began}
@@ -95,7 +99,7 @@ def _fit(job: Job, model: MatrixCompletion, client: Any) -> Done:
     began = time.perf_counter()
     with progress, warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        fit_far(model, table, list(found.names[:2]), Hooks(observers=(progress,), listener=progress))
+        fit_far(model, table, list(found.names[:2]), Hooks(_told(progress), (progress,), progress))
     for each in heard:
         if not issubclass(each.category, RuntimeWarning):
             job.talk(str(each.message).removeprefix("MatrixCompletion: "))
@@ -107,8 +111,24 @@ def _fit(job: Job, model: MatrixCompletion, client: Any) -> Done:
     return Done(model, table, status, report, seconds, job.out)
 
 
+def _told(progress: StatusLine) -> Callable[..., Result]:
+    """``solve``, whose beginning is told."""
+
+    def solver(problem: Problem, *, stop: Stop, **options: Any) -> Result:
+        last, radius = options.get("certify", True), f"{problem.domain.size:.6g}"
+        progress.begin(f"fitting with radius {radius}" if last else f"trying radius {radius}", stop, last)
+        return solve(problem, stop=stop, **options)
+
+    return solver
+
+
 def _write(
-    job: Job, model: MatrixCompletion, found: Any, size: tuple[int, int, int], status: str, seconds: dict[str, float]
+    job: Job,
+    model: MatrixCompletion,
+    found: FarFiles,
+    size: tuple[int, int, int],
+    status: str,
+    seconds: dict[str, float],
 ) -> bool:
     facts = {
         "status": status,

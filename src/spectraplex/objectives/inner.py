@@ -186,6 +186,16 @@ class Bends:
         theta = np.clip(theta, 0.0, _DISTINCT)
         return W / root[:, None], theta / (1.0 - theta)
 
+    def eliminated(self) -> Array:
+        """HᵀR⁻¹H as an ordinary matrix, columns × columns."""
+        from scipy.sparse import csr_matrix, diags
+
+        pattern = self.pattern
+        entries = np.ones(pattern.size) if self.H is None else self.H
+        place = (pattern.indices.astype(np.int64), pattern.indptr.astype(np.int64))
+        H = csr_matrix((entries, *place), shape=pattern.shape)
+        return np.asarray((H.T @ diags(1.0 / self.R) @ H).toarray())
+
     def across(self, v: Array) -> Array:
         """Hv: from columns to rows."""
         return self.pattern.add(v) if self.H is None else self.pattern.multiply(self.H, v)

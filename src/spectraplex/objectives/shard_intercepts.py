@@ -118,6 +118,13 @@ def bent(shard: Shard, bends: Bends | None, v: Array) -> Array:
 
 
 @known
+def bent_whole(shard: Shard, bends: Bends | None) -> Array:
+    """HᵀR⁻¹H itself, for few columns; the curvature of every column by itself in a line below it."""
+    bends = _own(shard).beside.curvature if bends is None else bends
+    return np.vstack([bends.eliminated(), bends.C - bends.kappa])
+
+
+@known
 def column_bends(shard: Shard, bends: Bends | None) -> Array:
     """The curvature of every column by itself, without the ridge."""
     bends = _own(shard).beside.curvature if bends is None else bends

@@ -28,10 +28,11 @@ from ..rounding import VANISHING, moved, of_image, of_sum
 from . import shard_intercepts
 from .facts import facts_of
 from .inner import SLACK
-from .recycled import Recycled
+from .recycled import Recycled, Whole
 from .sharded import ShardedFit
 from .table_parts import table_parts
 
+_FEW = 512  # columns up to which the curvature between them comes here as a matrix, in one round
 _MOST = 200  # Newton steps: never reached but at rounding level
 _OPERATIONS = shard_intercepts  # what the rounds below ask for
 _TRIALS = 30  # halvings of a Newton step
@@ -57,6 +58,8 @@ class _At:
     value: float
     turn: Array  # the derivative in the columns
     slack: float  # what is still to be gained, at most
+    bends: Held | None = None  # the second derivative, where it is not the same everywhere
+    whole: Array | None = None  # and what it says of the columns, where those are few
 
 
 class ShardedIntercepts(ShardedFit):
@@ -149,8 +152,8 @@ class ShardedIntercepts(ShardedFit):
                 break
             if quadratic:  # one step is the answer
                 return self._at(z, at.columns - self._inverse.solve(at.turn, SLACK, at.value), observed, last=observed)
-            bends = self.place.make("bends_of", z, at.found, at.columns)
-            step = self._curvature(bends).solve(at.turn, 1e-4 * at.slack / abs(at.value), at.value)
+            curvature = self._curvature(at.bends) if at.whole is None else Whole(at.whole, self.ridges[1])
+            step = curvature.solve(at.turn, 1e-4 * at.slack / abs(at.value), at.value)
             fall, size = float(at.turn @ step), 1.0
             for _ in range(_TRIALS):
                 ahead = self._at(z, at.columns - size * step, observed)
@@ -172,6 +175,10 @@ class ShardedIntercepts(ShardedFit):
         found = place.make("beside", z, columns, observed)
         slope = place.make("beside_slope", found)
         more, tell = self.asked_of(slope, z) if last else ([], None)
+        bends, few = None, columns.size <= _FEW
+        if self.ridges is not None and not isinstance(self.loss, Squared):
+            bends = place.make("bends_of", z, found, columns)
+            more = [("bent_whole", bends)] if few else more
         numbers, totals, *answers = place.ask(("beside_numbers", found), ("beside_total", found), *more)
         if tell is not None:
             tell(answers)
@@ -181,7 +188,9 @@ class ShardedIntercepts(ShardedFit):
         kappa = self.ridges[1]
         turn = np.asarray(reduce(add, totals) + kappa * columns)
         slack += 0.5 * float(turn @ turn) / kappa
-        return _At(found, slope, columns, value + 0.5 * kappa * float(columns @ columns), turn, slack)
+        value += 0.5 * kappa * float(columns @ columns)
+        whole = reduce(add, answers[0]) if bends is not None and few else None
+        return _At(found, slope, columns, value, turn, slack, bends, whole)
 
     def _curvature(self, bends: Held | None) -> Recycled:
         """S = C + κ − HᵀR⁻¹H, the curvature in the columns once the rows are eliminated."""
@@ -194,9 +203,12 @@ class ShardedIntercepts(ShardedFit):
         return Recycled(times, diagonal, self.ridges[1])
 
     @cached_property
-    def _inverse(self) -> Recycled:
+    def _inverse(self) -> Recycled | Whole:
         """Of a squared loss: the same wherever it is."""
-        return self._curvature(None)
+        assert self.ridges is not None
+        if self.shape[1] > _FEW:
+            return self._curvature(None)
+        return Whole(np.asarray(self.place.total("bent_whole", None)), self.ridges[1])
 
     # -------------------------------------------------------------------------------------------------------- facts
 

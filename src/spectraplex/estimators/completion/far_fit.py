@@ -14,6 +14,7 @@ from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...matrices.factors import Rectangular
 from ...objectives.frames import FarTable, Rows, far_table
+from ...objectives.intercepts import Intercepts
 from ...objectives.sharded_intercepts import ShardedIntercepts
 from ...places.dask import ClusterPlace
 from ...places.here import HERE
@@ -143,9 +144,12 @@ def _come_back(model: Any, fit: Fitted, names: list[str] | None) -> None:
     X = Rectangular(U, s, V, HERE)
     here = replace(found, X=X, profiles=U, rows=rows)
     fitting.keep(model, here, names)
+    seen = model.observations_
+    problem = serving.problem(model, seen.rows, seen.cols, seen.values, seen.weights)
+    objective = cast(Intercepts, problem.objective)
+    beside = objective.inner(objective.measure(U, s, V))  # the same but for rounding
+    model.row_intercepts_, model.column_intercepts_ = beside.rows, beside.cols
     if found.certificate.kind != "none":  # of these very factors and these very data, in this order
-        seen = model.observations_
-        problem = serving.problem(model, seen.rows, seen.cols, seen.values, seen.weights)
         model.certificate_ = judge.certify(problem, X, seed=model.seed_)
 
 
