@@ -110,7 +110,7 @@ def test_remembered_directions_save_products():
 
 
 def ratings(parts=3):
-    table = ratings_like(60, 25, 800, seed=1)
+    table = ratings_like(40, 15, 300, seed=1)
     told = pd.DataFrame({"user": [f"u{i}" for i in table.rows], "film": table.cols, "stars": table.values})
     told["liked"] = (told["stars"] > told["stars"].median()).astype(int)
     return told, dd.from_pandas(told, npartitions=parts)

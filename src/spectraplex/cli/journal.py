@@ -29,7 +29,7 @@ from ..result import Result, load
 from ..solve import solve
 from ..stop import Status, Stop
 from ..trace import Record
-from .store import versions
+from .parts import versions
 from .talk import StatusLine, say
 
 try:

@@ -19,8 +19,7 @@ from ..estimators.completion.shards import Shards
 from ..estimators.input.labels import Labels
 from ..estimators.input.observations import Observations
 from ..places.numpy import Array
-from . import store
-from .store import COLUMNS
+from .parts import COLUMNS, Altered, listed, read_arrays, write_arrays, write_parts
 
 ROWS = ("U_", "row_intercepts_", "row_scales_", "row_labels", "rows", "cols", "values", "weights")
 
@@ -44,14 +43,14 @@ def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
     for name in (*ROWS, "profiles_"):
         arrays.pop(name, None)
     document["shape"], document["shards"] = list(model.shape_), counted
-    store.write_parts(folder, model, {COLUMNS: None}, arrays, document, facts, marks)
+    write_parts(folder, model, {COLUMNS: None}, arrays, document, facts, marks)
 
 
 def write_rows(model: MatrixCompletion, number: int, folder: str) -> tuple[str, int]:
     """The rows of one shard, written by the worker that has them; the mark of the file, and how many there are."""
     arrays, _ = model.to_arrays()
     path = Path(folder) / _name(number)
-    mark = store.write_arrays(path, {name: arrays[name] for name in ROWS if name in arrays})
+    mark = write_arrays(path, {name: arrays[name] for name in ROWS if name in arrays})
     return mark, len(model.row_labels_)
 
 
@@ -85,7 +84,7 @@ class InFolder:
             yield function(self.model(name), *arguments)
 
     def model(self, name: str) -> MatrixCompletion:
-        arrays = self.common | store.read_arrays(self.folder, name, self.marks[name])
+        arrays = self.common | read_arrays(self.folder, name, self.marks[name])
         rows, n = arrays["U_"].shape[0], arrays["V_"].shape[0]
         return MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, self.document | {"shape": [rows, n]})
 
@@ -95,8 +94,8 @@ def read(folder: Path, document: dict[str, Any]) -> MatrixCompletion:
     marks = {name: mark for name, mark in document["files"].items() if name != COLUMNS}
     for name in marks:
         if not (folder / name).is_file():
-            raise store.Altered(f"{folder}: {name} is missing; the model is not complete. Fit it again.")
-    common, inside = store.listed(document, store.read_arrays(folder, COLUMNS, document["files"][COLUMNS]))
+            raise Altered(f"{folder}: {name} is missing; the model is not complete. Fit it again.")
+    common, inside = listed(document, read_arrays(folder, COLUMNS, document["files"][COLUMNS]))
     source = InFolder(folder, common, inside, marks)
     model: Any = source.model(min(marks))
     for name in ("U_", "profiles_", "row_intercepts_", "row_scales_", "row_labels_", "observations_"):

@@ -7,40 +7,20 @@ columns, and of every shard how many rows and observations it has: nothing tall 
 from __future__ import annotations
 
 import itertools
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from ..checks import whole as _whole
 from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
 from ..places.numpy import Array
 from .fit import Fit
-from .row_order import ordered, shared_out
+from .frame_parts import Rows, all_columns, columns_of, merged, piece_of, sizes_of, split_part
 from .shard import Shard
 from .sharded import ShardedFit
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What was observed in the rows of one shard: places counted from zero, values, weights, and the rows' labels.
-
-    Sorted by row, then column. ``columns`` is how many there are in all.
-    """
-
-    rows: Array
-    cols: Array
-    values: Array
-    weights: Array | None
-    labels: Array
-    columns: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return (int(self.labels.size), self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +78,26 @@ def far_table(
     if row == column:
         raise ValueError(f"{owner}: row and column must be two columns, got {row!r} for both.")
     count = max(1, sum(client.nthreads().values())) if shards is None else _whole(owner, "shards", shards)
-    columns, _ = _each(owner, column, frame[column].drop_duplicates().dropna().compute(), _sorted)
-    parts = shared_out(frame[wanted], row, count).to_delayed()
+    parts, mark = client.compute(frame[wanted].to_delayed()), uuid.uuid4().hex[:8]
+    splits = [
+        client.submit(split_part, part, owner, wanted, count, key=f"encode-{mark}-{p}", pure=False)
+        for p, part in enumerate(parts)
+    ]
+    del parts  # each is let go when its pieces are there
+    # a task like any other, and nothing that was sent: it is made again where all workers that had it are lost
+    far = client.submit(all_columns, client.map(columns_of, splits, pure=False), owner, column, pure=False)
+    columns = far.result()
     held = [
-        client.submit(encoded, part, owner, wanted, columns, once, key=f"encode-{part.key[0]}-{p}", pure=False)
-        for p, part in enumerate(client.compute(parts))
+        client.submit(
+            merged,
+            [client.submit(piece_of, split, p, far, pure=False) for split in splits],
+            owner,
+            wanted,
+            far,
+            once,
+            pure=False,
+        )
+        for p in range(count)
     ]
     sizes = client.gather(client.map(sizes_of, held, pure=False))
     numbers = tuple(p for p, size in enumerate(sizes) if size[1])
@@ -159,53 +154,3 @@ def client_or_say(owner: str, client: Any) -> Any:
             f"{owner}: no cluster is connected; make one first, e.g. client = distributed.Client() for "
             "this machine, or Client('tcp://scheduler:8786')."
         ) from None
-
-
-def encoded(part: Any, owner: str, names: Sequence[str], columns: Any, once: bool) -> Rows:
-    """One partition as observations of its own rows; refuses what none can be, in words of the frame."""
-    row, column, value, *rest = names
-    for name in names:
-        if bool(part[name].isna().any()):
-            raise ValueError(f"{owner}: column {name!r} has missing values; drop those rows.")
-    labels, rows = _each(owner, row, part[row], ordered) if len(part) else (np.empty(0), np.empty(0, np.int64))
-    cols = np.searchsorted(columns, np.asarray(part[column])) if len(part) else np.empty(0, np.int64)
-    values, weights = _numbers(owner, part, value), _numbers(owner, part, rest[0]) if rest else None
-    order = np.lexsort((cols, rows))
-    rows, cols, values = rows[order], cols[order], values[order]
-    same = np.nonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))[0]
-    if once and same.size:
-        who, what = labels[rows[same[0]]], columns[cols[same[0]]]
-        raise ValueError(f"{owner}: {row} {who!r} and {column} {what!r} come twice; keep one, or their mean.")
-    weights = None if weights is None else weights[order]
-    return Rows(rows, cols, values, weights, labels, int(columns.size))
-
-
-def _each(owner: str, name: str, labels: Any, order: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
-    """Each label once, in an order, and where every one of them is."""
-    try:
-        each, where = order(np.asarray(labels))
-    except TypeError:
-        raise ValueError(
-            f"{owner}: labels in column {name!r} are of more than one kind and have no order; make all of them "
-            "strings, or all numbers."
-        ) from None
-    return each, where.reshape(-1)
-
-
-def _sorted(labels: Any) -> tuple[Any, Any]:
-    return np.unique(labels, return_inverse=True)
-
-
-def _numbers(owner: str, part: Any, name: str) -> Any:
-    try:
-        numbers = np.asarray(part[name], dtype=np.float64)
-    except (ValueError, TypeError):
-        raise ValueError(f"{owner}: column {name!r} holds {part[name].dtype}, not numbers; convert it first.") from None
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{owner}: column {name!r} holds infinity; leave such rows out.")
-    return numbers
-
-
-def sizes_of(part: Rows) -> tuple[int, int]:
-    """Rows, and observations."""
-    return int(part.labels.size), int(part.values.size)

@@ -40,10 +40,14 @@ def hashes(labels: Any) -> Array:
     return np.asarray(hash_array(given))
 
 
+def shard_numbers(labels: Any, count: int) -> Array:
+    """Which of ``count`` equal ranges of hashes each label lies in."""
+    return np.asarray(((hashes(labels) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)).astype(np.int64)
+
+
 def with_shard(part: Any, row: str, count: int) -> Any:
-    """A partition with one more column: the number of the range of hashes, of ``count`` equal ones."""
-    number = ((hashes(part[row]) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
-    return part.assign(**{SHARD: number.astype(np.int64)})
+    """A partition with one more column: the number of the shard of each row."""
+    return part.assign(**{SHARD: shard_numbers(part[row], count)})
 
 
 def shared_out(frame: Any, row: str, count: int) -> Any:

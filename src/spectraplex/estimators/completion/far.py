@@ -95,9 +95,8 @@ class FarObservations:
             mean = sums.weight / max(1, sums.rows)
             scales = recipe.scale(columns, float(columns[columns > 0].mean()) if columns.any() else 1.0)
         client, beside = self.table.client, self.aside or (None,) * len(self.table.parts)
-        far = client.scatter(scales, broadcast=True, hash=False) if scales is not None else None
         shards = [
-            client.submit(far_parts.shard_of, part, aside, rows, entries, recipe, offset, mean, far, pure=False)
+            client.submit(far_parts.shard_of, part, aside, rows, entries, recipe, offset, mean, scales, pure=False)
             for (part, rows, entries), aside in zip(self.table.located(), beside, strict=True)
         ]
         place = ClusterPlace(client, shards, *self.shape)

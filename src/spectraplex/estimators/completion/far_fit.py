@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
@@ -13,7 +14,8 @@ from ...certificates import judge
 from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...matrices.factors import Rectangular
-from ...objectives.frames import FarTable, Rows, far_table
+from ...objectives.frame_parts import Rows
+from ...objectives.frames import FarTable, far_table
 from ...objectives.intercepts import Intercepts
 from ...objectives.sharded_intercepts import ShardedIntercepts
 from ...places.dask import ClusterPlace
@@ -168,7 +170,7 @@ def _stay(model: Any, fit: Fitted, names: list[str] | None) -> None:
     model.row_mean_count_ = fit.seen.sums.weight / max(1, fit.seen.sums.rows)
     fitting.keep_numbers(model, found, names)
     slots = (found.X.U.at, found.rows.at, scales.at)
-    common = table.client.scatter(model, broadcast=True, hash=False)
+    common = table.client.submit(copy.copy, model, pure=False)  # a task: it can be made again
     models = tuple(
         table.client.submit(shard_model, part, state, slots, common, pure=False)
         for part, state in zip(table.parts, place.states, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...matrices.factors import Rectangular
-from ...objectives.frames import Rows
+from ...objectives.frame_parts import Rows
 from ...objectives.intercepts import Intercepts
 from ...objectives.row_order import hashes
 from ...objectives.shard import Shard

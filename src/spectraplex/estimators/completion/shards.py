@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...objectives.frames import Rows
+from ...objectives.frame_parts import Rows
 from ...objectives.row_order import shared_out
 from ...places.numpy import Array
 from ..input.labels import Labels, as_column, objects
