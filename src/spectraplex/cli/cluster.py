@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..estimators import MatrixCompletion
+from ..estimators.completion.far_fit import fit_far, refuse_far
 from ..hooks import Hooks
+from ..objectives.frames import far_table
 from ..problem import Problem
 from ..result import Result
 from ..solve import solve
@@ -38,6 +40,7 @@ def complete(job: Job, cluster: str) -> Done:
             raise ValueError(f"{words}.")
     model = MatrixCompletion(**settings.of_model(job.said))
     refuse_settings(model, None)
+    refuse_far(model)
     found = read_far(job.file, settings.of_reading(job.said))
     with connected(job, cluster) as client:
         return _fit(job, model, found, client)
@@ -86,9 +89,6 @@ def connected(job: Job, cluster: str) -> Iterator[Any]:
 
 
 def _fit(job: Job, model: MatrixCompletion, found: FarFiles, client: Any) -> Done:
-    from ..estimators.completion.far_fit import fit_far
-    from ..objectives.frames import far_table
-
     began = time.perf_counter()
     job.talk(f"{found.guess}.")
     table = far_table("complete", found.frame, (*found.names, None), None, client, once=False)

@@ -50,15 +50,19 @@ def fit_far_frame(
     client: Any = None,
 ) -> Any:
     """Fit a model to the columns of a Dask frame, where they are."""
-    recipe = parameters.recipe_of(model)
-    if recipe.implicit > 0:
+    refuse_far(model)
+    table = far_table(OWNER, frame, (row, column, value, sample_weight), None, client, once=False)
+    return fit_far(model, table, [row, column], hooks)
+
+
+def refuse_far(model: Any) -> None:
+    """Settings that are wrong, or that a cluster cannot do: before anything is read."""
+    parameters.radius_of(model)
+    if parameters.recipe_of(model).implicit > 0:
         raise ValueError(
             f"{OWNER}: implicit={model.implicit!r} needs every row's columns at once, which a cluster does not have; "
             "use implicit=0 there, or one machine."
         )
-    parameters.radius_of(model)
-    table = far_table(OWNER, frame, (row, column, value, sample_weight), None, client, once=False)
-    return fit_far(model, table, [row, column], hooks)
 
 
 def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks = fitting.NO_HOOKS) -> Any:
