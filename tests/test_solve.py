@@ -91,7 +91,10 @@ def test_the_trace_has_one_record_per_step():
         "products",
         "kind",
         "size",
+        "rounds",
+        "bytes",
     ]
+    assert not columns["rounds"].any() and not columns["bytes"].any()  # nothing goes over a wire
     assert np.array_equal(columns["step"], np.arange(1, 31))
     assert np.all(np.diff(columns["seconds"]) >= 0) and np.all(np.diff(columns["products"]) > 0)
     # The result is the best of the trace. A step along a line that is searched exactly does not rise but for rounding,

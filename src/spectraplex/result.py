@@ -44,6 +44,16 @@ class Result:
     products: float
     state: dict[str, Any] = field(repr=False)
 
+    @property
+    def rounds(self) -> int:
+        """Rounds on a cluster; zero on one machine."""
+        return self.trace[-1].rounds if len(self.trace) else 0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that went to the workers and came back, all rounds together; zero on one machine."""
+        return self.trace[-1].bytes if len(self.trace) else 0
+
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write ``result.npz`` and ``result.json`` into a folder (made if missing), each aside first, then renamed.
 
@@ -89,13 +99,15 @@ class Result:
         return f"Result(value={self.value:.8g}, gap={self.gap:.3g}, {self.X!r}, {self.status.name})"
 
     def __str__(self) -> str:
-        cost = f"{len(self.trace)} records, {self.products:.0f} products, {self.seconds:.2f} s."
+        far = f"{counted(self.rounds, 'round')}, " if self.rounds else ""
+        cost = f"{len(self.trace)} records, {self.products:.0f} products, {far}{self.seconds:.2f} s."
         return f"{self.certificate} {self.status.value} {cost}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the certificate, the cost, and the value and its lower bound at every step."""
         steps = self.trace[-1].step if len(self.trace) else 0
-        spent = (counted(steps, "step"), f"{shown(round(self.products))} products", f"{self.seconds:.2f} s")
+        far = (counted(self.rounds, "round"),) if self.rounds else ()
+        spent = (counted(steps, "step"), f"{shown(round(self.products))} products", *far, f"{self.seconds:.2f} s")
         rows = [*self.certificate.rows(), ("X", repr(self.X)), ("cost", ", ".join(spent)), ("ended", self.status.value)]
         seen = self.trace.as_dict()
         drawn = curves(("step", "objective"), seen["step"].astype(float), seen["value"], seen["lower_bound"])
@@ -129,8 +141,8 @@ def load(folder: str | os.PathLike[str]) -> Result:
         else:
             X = Symmetric(arrays["X.vectors"], arrays["X.weights"])
         names = [each.name for each in fields(Record)]
-        columns = [document["kinds"] if name == "kind" else arrays[f"trace.{name}"].tolist() for name in names]
-        trace = Trace([Record(*row) for row in zip(*columns, strict=True)])
+        saved = {name: arrays[f"trace.{name}"].tolist() for name in names if f"trace.{name}" in arrays}
+        trace = Trace.of_columns(saved | {"kind": document["kinds"]})
         numbers = {name: number(value) for name, value in document["numbers"].items()}
         certificate = Certificate(**{name: number(value) for name, value in document["certificate"].items()})
         certificate = with_evidence(certificate, _evidence(arrays))

@@ -16,6 +16,7 @@ from .losses.curves import NotFinite
 from .methods import facts_of
 from .observers import Observers
 from .places.numpy import EPS
+from .places.rounds import asked_of
 from .problem import Method, Point, Problem, Step
 from .result import Result
 from .stall import Stall
@@ -49,6 +50,7 @@ class Run:
         self.step_number = 0
         self.products = 0.0
         self.seconds_before = self.products_before = 0.0
+        self.asked_before = asked_of(problem.place)
         self.trace = Trace()
         self.point: Point | None = None
         self.memory: Any = None
@@ -99,8 +101,9 @@ class Run:
             self.products += self.certifier.settle(judged, most, self.stop.wanted(judged.value))
         else:
             self.products += self.certifier.conclude(judged, most)
-        last, bound = self.trace[-1], self.certifier.bound
-        self.trace.replace_last(replace(last, gap=max(last.value - bound, 0.0), lower_bound=bound))
+        last, bound, (rounds, sent) = self.trace[-1], self.certifier.bound, self._asked()
+        gap = max(last.value - bound, 0.0)
+        self.trace.replace_last(replace(last, gap=gap, lower_bound=bound, rounds=rounds, bytes=sent))
         if self.certifier.contradicted:
             return Status.INCONSISTENT
         wanted = self.stop.wanted(judged.value)
@@ -178,6 +181,7 @@ class Run:
         assert self.point is not None
         value = self.point.value
         self._tick()
+        rounds, sent = self._asked()
         self.trace.append(
             Record(
                 step=self.step_number,
@@ -190,8 +194,15 @@ class Run:
                 products=self.products,
                 kind=step.kind,
                 size=step.size,
+                rounds=rounds,
+                bytes=sent,
             )
         )
+
+    def _asked(self) -> tuple[int, int]:
+        """Rounds and bytes on a cluster so far, those of an earlier run too; zeros on one machine."""
+        (rounds, sent), (before, earlier) = asked_of(self.problem.place), self.asked_before
+        return rounds - before, sent - earlier
 
     def _judge(self) -> Status | None:
         """Hand the record to the observers, the clock standing still, then ask ``stop``."""

@@ -73,6 +73,9 @@ def resume(run: Run, earlier: Result) -> bool:
         )
     run.step_number, run.products = int(state["step"]), float(state["products"])
     run.seconds_before, run.products_before = float(state["seconds"]), run.products
+    if len(earlier.trace):
+        (rounds, sent), last = run.asked_before, earlier.trace[-1]
+        run.asked_before = rounds - last.rounds, sent - last.bytes
     run.trace, run.scale = Trace(earlier.trace), abs(float(state["scale"]))
     run.begun = float(state.get("begun", run.scale))
     run.stop = run.stop.begun(run.begun)

@@ -82,7 +82,7 @@ class Certifier:
         rng = stream(self.seed, data_fingerprint(self.problem), slope_mark(self.problem, own.slope))
         found = lower_bound(self.problem, candidates, own.value, failure=failure, rng=rng, products=most, wanted=wanted)
         self.products += found.products
-        self._last_cost = found.products
+        self._last_cost = found.effort or found.products
         self._last_seen += found.products
         self.blur = found.blur + self._rounding(own)
         if found.value > self.bound:

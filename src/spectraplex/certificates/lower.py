@@ -28,7 +28,8 @@ _BELOW = 0.01  # share of the gap by which a claim is lowered, for those who ver
 class LowerBound:
     """A lower bound on f*, the candidate it came from with its bound ``top`` on λ_max(−𝒜*y), and what it cost.
 
-    ``blur`` is what rounding took from it; ``spread`` the rounding in ``top``.
+    ``blur`` is what rounding took from it; ``spread`` the rounding in ``top``; ``effort`` as in
+    ``Bound``, 0 where it is ``products``.
     """
 
     value: float
@@ -39,6 +40,7 @@ class LowerBound:
     top: float
     spread: float = 0.0
     blur: float = 0.0
+    effort: float = 0.0
 
 
 def claim(
@@ -174,7 +176,8 @@ def lower_bound(
     )
     reached, blur, _ = claim(problem, chosen, bound.value, bound.rounding, value)
     kind, chance = ("none", 1.0) if reached == -math.inf else (bound.kind, bound.failure)
-    return LowerBound(reached, kind, chance, spent + bound.products, chosen, bound.value, bound.rounding, blur)
+    products, effort = spent + bound.products, spent + bound.effort if bound.effort else 0.0
+    return LowerBound(reached, kind, chance, products, chosen, bound.value, bound.rounding, blur, effort)
 
 
 def _room(problem: Problem, candidate: Candidate, loss: Callable[[float], float], ritz: float) -> float:

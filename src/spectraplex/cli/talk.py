@@ -121,6 +121,8 @@ class StatusLine(Listener):
                 words = f"certified gap {share(record.gap, record.value)}" if certified else "gap not yet certified"
                 parts.append(words)
             parts.append(f"rank {record.atoms}")
+            if record.rounds:
+                parts.append(f"{record.rounds} rounds of {1e-6 * record.bytes / record.rounds:.1f} MB")
         parts.append(f"{duration(now - self.began)} so far")
         left = self.left()
         if left is not None:

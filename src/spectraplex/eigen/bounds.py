@@ -30,6 +30,7 @@ from .wide import log_tau_of, normal_block, wide_chain, width_for
 Accuracy = float | Callable[[float], float]
 
 _CHANCE = 0.1  # how likely each of several starts may fail, where the space of the first one closes up
+_AT_ONCE = 3.0  # products that a wide one takes as long as: it reads the data once
 _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
 
 
@@ -38,7 +39,8 @@ class Bound:
     """λ_max ≤ value for kind "proven" or "probable" (wrong with probability at most ``failure``).
 
     ``estimate`` is the best Ritz value, from below; for kind "estimate" it is also the value. ``rounding`` is the part
-    of value − estimate that is there for rounding alone, and may be another one on another processor.
+    of value − estimate that is there for rounding alone, and may be another one on another processor. ``effort`` is
+    ``products`` as they weigh beside those of a method: many at once weigh less.
     """
 
     value: float
@@ -47,6 +49,7 @@ class Bound:
     products: float
     estimate: float
     rounding: float = 0.0
+    effort: float = 0.0
 
 
 def upper_bound(
@@ -196,7 +199,7 @@ def _probable(
         if not chain.closed:
             value, estimate = judge(chain, failure, width=width)
             spread = rounding(len(chain.off), _starts(failure), abs(value))
-            return Bound(value, "probable", asked, cost, estimate, spread)
+            return Bound(value, "probable", asked, cost, estimate, spread, _AT_ONCE * len(chain.off))
     # Half of the chance of failure is for a space that stays open, half for one that closes.
     starts, chance = _starts(failure), _CHANCE
     space = Lanczos(apply, sides[side], most - cost, operator.dtype, place)

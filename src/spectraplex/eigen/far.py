@@ -22,6 +22,8 @@ from .krylov import Space
 
 _HALF = 0.5**0.5
 _NEAR = 0.1  # share of the largest σ above which ‖Rv‖/σ is one to rounding
+_ALSO = 4.0  # how much more the further values may still rise than the first ones
+_LEAST = 4  # fewest extensions where further vectors are asked for: the first ones alone may be there sooner
 _WIDE = 8  # least number of vectors that are multiplied at once
 
 
@@ -78,19 +80,19 @@ def wide_search(
     """
     wide = min(max(count + also, _WIDE), space.dimension)
     space.seed(start, wide, rng)
-    before, done, goes_on = np.full(wide, -np.inf), False, True
+    before, done, goes_on, extended = np.full(wide, -np.inf), False, True, 0
     while goes_on:
         found = space.extract(wide)
-        k = min(count, found.values.size)
+        some = min(count + also, found.values.size)
+        k, rose = min(count, some), found.values[:some] - before[:some]
         floor = 4 * EPS * space.norm * math.sqrt(space.dimension)
-        wanted = np.maximum(accuracies(found.values[:k]), floor)
-        rose = found.values[:k] - before[:k]
-        done = bool(np.all(found.errors[:k] <= wanted) and np.all(rose <= wanted))
+        wanted = np.maximum(accuracies(found.values[:some]), floor)
+        done = bool(np.all(found.errors[:k] <= wanted[:k]) and np.all(rose[:k] <= wanted[:k]))
+        done = done and bool(np.all(rose <= _ALSO * wanted)) and extended >= (_LEAST if also else 0)
         goes_on = not (done or space.full or space.products >= products)
         if goes_on:
-            before[: found.values.size] = found.values
+            before[: found.values.size], extended = found.values, extended + 1
             goes_on = space.chain(found, np.zeros(found.values.size, bool), 1, rng)
-    some = min(count + also, found.values.size)
     vectors = space.assemble([part[:, :some] for part in found.parts])
     return (found.values[:some], vectors, found.errors[:some]), done or space.full
 

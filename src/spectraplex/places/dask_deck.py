@@ -124,37 +124,38 @@ class ClusterDeck:
     def _moved(self, slots: list[int], free: int, product: Pair, told: Array, lean: float, factor: float) -> Known:
         """All of them after a step, from those before and ``raw_products``.
 
-        The new gradient is α(C + g) − β·ahead and its change α·C + (α − 1)g − β·ahead, with α near one and β small.
+        The new gradient is αN − β·ahead with α near one and β small, its change t is that less g.
         """
         inner, outer = self._products(slots)
-        arguments = self._raw_arguments(slots, free)
-        here = (each.right if isinstance(each, Pair) else each for each in arguments)
+        here = (each.right if isinstance(each, Pair) else each for each in self._raw_arguments(slots, free))
         raw = told + raw_products(None, product.right, *here)
         assert self._guess is not None
-        ratio, off = factor / self._guess[1], factor * (lean - self._guess[0])
-        g, t = np.array([ratio, -off, ratio]), np.array([ratio, -off, ratio - 1.0])
+        way = np.array([factor / self._guess[1], -factor * (lean - self._guess[0])])
         p, h = len(slots), len(slots) + 1
-        S, T, three = slice(0, h), slice(h, h + p), slice(h + p, h + p + 3)
-        plain, once, twice = raw[:, 0:3], raw[:, 4:7], raw[:, 8:11]  # with C, ahead, g; times D; times D²
-        new = np.zeros((2 * h + 2, 2 * h + 2))  # S, D·T, D·g, Y
-        before = [*range(p), *range(h, h + p)]
-        new[np.ix_(before, before)] = inner[: 2 * p, : 2 * p]
-        new[S, p] = raw[S, 3]
-        new[p, h : h + p] = raw[T, 7]
-        for at, way in ((h + p, t), (2 * h, g)):
-            new[S, at], new[h : h + p, at] = once[S] @ way, twice[T] @ way
-            new[h + p, at] = t @ twice[three] @ way
-        new[2 * h, 2 * h] = g @ twice[three] @ g
-        new[:h, -1], new[h : h + p, -1] = raw[S, 1], raw[T, 5]
-        new[h + p, -1], new[2 * h, -1], new[-1, -1] = t @ raw[three, 5], g @ raw[three, 5], raw[h + p + 1, 1]
+        S, T, g, ahead = slice(0, h), slice(h, h + p), raw[h + p], raw[h + p + 2]
+        # with the new gradient, by the power of D between them: of S and d, of T, of itself, of g, of ahead
+        of_S, of_T = ([raw[rows, k : k + 2] @ way for k in (0, 2, 4)] for rows in (S, T))
+        of_new, of_g, of_Y = ([float(row[k : k + 2] @ way) for k in (0, 2, 4)] for row in (way @ raw[-2:], g, ahead))
+        of_t = [new - old for new, old in zip(of_new, of_g, strict=True)]
+        change = [new - 2.0 * both + old for new, both, old in zip(of_new, of_g, g[8:], strict=True)]  # t with itself
+        t_S = [of_S[0] - np.append(outer[:p, 0], g[6]), of_S[1] - np.append(inner[:p, 2 * p], g[7])]
+        t_T = [None, of_T[1] - outer[p : 2 * p, 0], of_T[2] - inner[p : 2 * p, 2 * p]]
+        new, cross = np.zeros((2 * h + 2, 2 * h + 2)), np.zeros((2 * h + 2, 1 + h))
+        before, t = [*range(p), *range(h, h + p)], h + p
+        new[np.ix_(before, before)] = inner[: 2 * p, : 2 * p]  # S, D·T, D·g, Y with each other
+        new[S, p], new[p, h:t] = raw[S, 6], raw[T, 7]
+        new[S, t], new[h:t, t], new[t, t] = t_S[1], t_T[2], change[2]
+        new[S, -2], new[h:t, -2], new[t, -2], new[-2, -2] = of_S[1], of_T[2], of_t[2], of_new[2]
+        new[S, -1], new[h:t, -1], new[t, -1] = raw[S, 1], raw[T, 3], of_Y[1] - g[3]
+        new[-2, -1], new[-1, -1] = of_Y[1], ahead[1]
         new = np.triu(new) + np.triu(new, 1).T
-        cross = np.zeros((2 * h + 2, 1 + h))  # with g, T
-        cross[np.ix_(before, range(1, h))] = outer[: 2 * p, 1:]
-        cross[p, 1:h] = raw[T, 3]
-        for at, way in ((0, g), (h, t)):
-            cross[S, at], cross[h : h + p, at] = plain[S] @ way, once[T] @ way
-            cross[h + p, at], cross[2 * h, at] = t @ once[three] @ way, g @ once[three] @ way
-            cross[-1, at] = raw[three, 1] @ way
-        cross[h + p, 1:h], cross[2 * h, 1:h], cross[-1, 1:h] = once[T] @ t, once[T] @ g, raw[T, 1]
-        self._change = float(t @ plain[three] @ t)
+        cross[np.ix_(before, range(1, h))] = outer[: 2 * p, 1:]  # with g, T
+        cross[p, 1:h], cross[t, 1:h], cross[-2, 1:h], cross[-1, 1:h] = raw[T, 6], t_T[1], of_T[1], raw[T, 1]
+        cross[S, 0], cross[h:t, 0], cross[t, 0], cross[-2, 0], cross[-1, 0] = (
+            *(of_S[0], of_T[1], of_t[1], of_new[1], of_Y[0]),
+        )
+        cross[S, h], cross[h:t, h], cross[t, h], cross[-2, h], cross[-1, h] = (
+            *(t_S[0], t_T[1], change[1], of_t[1], of_Y[0] - g[1]),
+        )
+        self._change = change[0]
         return [*slots, free], new, cross

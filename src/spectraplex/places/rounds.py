@@ -215,3 +215,8 @@ class Rounds:
         """A left block that an operation of the shards makes."""
         like = np.empty((0, width), dtype)
         return cast(Left, self.make(name, *arguments, kind=lambda at: Left(at, like)))
+
+
+def asked_of(place: Any) -> tuple[int, int]:
+    """Rounds and bytes of a cluster so far; zeros for any other place."""
+    return (place.rounds, place.bytes) if isinstance(place, Rounds) else (0, 0)

@@ -21,17 +21,16 @@ _PIECE = 1 << 13  # numbers that are made double at a time: twenty such rows sta
 def mixed(_shard: Any, g: Array, scaling: Array, mix: Array, pairs: int, *blocks: Array) -> Array:
     """Σ mixᵢ·(S, D·T, D·g): a direction, in single precision."""
     out = np.empty(g.shape, _single(g))
-    first, D, into, *flat = (_real(each) for each in (g, _spread(scaling, g), out, *blocks))
-    S, T = flat[:pairs], flat[pairs:]
-    room = np.empty((2, _PIECE))
-    for piece, size in _pieces(first.size):
-        wide, term = room[0, :size], room[1, :size]
-        np.multiply(first[piece], mix[-1], out=wide, dtype=np.float64)
-        for share, each in zip(mix[pairs:-1], T, strict=True):
-            wide += np.multiply(each[piece], share, out=term, dtype=np.float64)
+    D, into, *flat = (_real(each) for each in (_spread(scaling, g), out, *blocks, g))
+    rows = np.empty((len(flat), _PIECE))
+    for piece, size in _pieces(into.size):
+        R = rows[:, :size]
+        for row, each in zip(R, flat, strict=True):
+            row[:] = each[piece]
+        wide = mix[pairs:] @ R[pairs:]
         wide *= D[piece]
-        for share, each in zip(mix[:pairs], S, strict=True):
-            wide += np.multiply(each[piece], share, out=term, dtype=np.float64)
+        if pairs:
+            wide += mix[:pairs] @ R[:pairs]
         into[piece] = wide
     return out
 
@@ -82,27 +81,28 @@ def raw_products(
 ) -> Array:
     """Inner products from which those of the next gradient follow, before it is known what lean and factor are.
 
-    ``blocks`` are S, the direction d, T; ``lean`` and ``factor`` are a guess, and C = factor·(product − lean·ahead) − g
-    is about the change of the gradient. Rows are the blocks, C, ahead, g; columns are C, ahead, g, d, the same times D,
-    and C, ahead, g times D².
+    ``blocks`` are S, the direction d, T; ``lean`` and ``factor`` are a guess, and N = factor·(product − lean·ahead) is
+    about the next gradient. Rows are the blocks, g, N, ahead; columns are N, ahead, both times D and D², d and D·d, and
+    in the row of g alone its products with g, D·g, D²·g.
     """
-    pairs = len(blocks) // 2
     P, A, before, *flat = (_real(each) for each in (product, ahead, g, *blocks))
-    D, count = _real(_spread(scaling, g)), len(blocks) + 3
-    out = np.zeros((count, 11))
-    rows, columns = np.empty((count, _PIECE)), np.empty((11, _PIECE))
+    D, count, middle = _real(_spread(scaling, g)), len(blocks) + 1, len(blocks) // 2
+    out = np.zeros((count + 2, 11))
+    rows, columns, held = np.empty((count, _PIECE)), np.empty((8, _PIECE)), np.empty((2, _PIECE))
     for piece, size in _pieces(before.size):
-        R, X, d = rows[:, :size], columns[:, :size], D[piece]
-        for into, each in zip(R, (*flat, P, A, before), strict=True):
-            into[:] = each[piece]
-        change = R[-3]
-        change *= factor
-        change -= np.multiply(R[-2], factor * lean, out=X[0])
-        change -= R[-1]
-        X[:3], X[3] = R[-3:], R[pairs]
-        np.multiply(X[:4], d, out=X[4:8])
-        np.multiply(X[4:7], d, out=X[8:])
-        out += R @ X.T
+        R, X, (d, own) = rows[:, :size], columns[:, :size], held[:, :size]
+        for row, each in zip(R, (*flat, before), strict=True):
+            row[:] = each[piece]
+        X[0], X[1], d[:], X[6] = P[piece], A[piece], D[piece], R[middle]
+        X[0] -= np.multiply(X[1], lean, out=own)
+        X[0] *= factor
+        np.multiply(X[:2], d, out=X[2:4])
+        np.multiply(X[2:4], d, out=X[4:6])
+        np.multiply(X[6], d, out=X[7])
+        out[:count, :8] += R @ X.T
+        out[count:, :8] += X[:2] @ X.T
+        np.multiply(R[-1], d, out=own)
+        out[count - 1, 8:] += R[-1] @ R[-1], R[-1] @ own, own @ own
     return out
 
 

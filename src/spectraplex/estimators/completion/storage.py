@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ... import files
 from ...certificates.certificate import Certificate
 from ...places.numpy import Array
-from ...trace import Record, Trace
+from ...trace import Trace
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations
 
@@ -83,9 +83,8 @@ class Stored:
             places = (np.asarray(arrays["rows"]), np.asarray(arrays["cols"]))
             model.observations_ = Observations(*places, np.asarray(arrays["values"]), arrays.get("weights"), shape)
             model.path_ = _named(arrays, "path.")
-            columns = _named(arrays, "history.") | {"kind": np.array(document["kinds"], object)}
-            rows = zip(*(columns[each.name].tolist() for each in fields(Record)), strict=True)
-            model.history_ = Trace([Record(*row) for row in rows])
+            columns = {name: column.tolist() for name, column in _named(arrays, "history.").items()}
+            model.history_ = Trace.of_columns(columns | {"kind": list(document["kinds"])})
             model.certificate_ = _certificate(
                 {name: restored(value) for name, value in document["certificate"].items()}
             )
