@@ -28,9 +28,9 @@ RUN = ("checkpoint", "report", "test")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "test"), (str,)),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
-    **dict.fromkeys(("delta", "implicit", "tolerance", "validation", "checkpoint"), (int, float)),
+    **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),
-    **dict.fromkeys(("radius", "weighting"), (int, float, str)),
+    **dict.fromkeys(("radius", "weighting", "delta"), (int, float, str)),
     "ridge": (int, float, list, str),
 }
 #: The same for ``impute``, which knows fewer.
@@ -47,7 +47,7 @@ _WORDS = {str: "text", bool: "true or false", int: "a number", float: "a number"
 def merged(config: Path | None, flags: dict[str, Any]) -> dict[str, Any]:
     """What was said of a fit: flags (None is for nothing said) over the file."""
     said = _over(config, flags, _KINDS)
-    for name in ("radius", "weighting", "ridge"):
+    for name in ("radius", "weighting", "ridge", "delta"):
         if isinstance(said.get(name), str):
             said[name] = _numbers(said[name])
     if isinstance(said.get("ridge"), list):

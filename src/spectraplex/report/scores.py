@@ -72,7 +72,7 @@ def measures(model: Any) -> tuple[Measure, ...]:
         return float(np.average(np.abs(p - v), weights=w))
 
     def huber(p: Array, v: Array, w: Array | None) -> float:
-        inside = np.minimum(np.abs(p - v), model.delta)
+        inside = np.minimum(np.abs(p - v), model.delta_)
         return float(np.average(inside * (np.abs(p - v) - 0.5 * inside), weights=w))
 
     if model.loss == "squared":
@@ -158,7 +158,7 @@ def judged(model: Any, held_out: Any, biases: Biases | None = None) -> Judged:
     ``biases`` are those of the data as fitted, where somebody has them already.
     """
     if held_out is not None:
-        return _held_out(model, held_out, biases or Biases.of(parameters.recipe_of(model), as_used(model)))
+        return _held_out(model, held_out, biases or Biases.of(parameters.fitted_recipe(model), as_used(model)))
     if model.path_["radius"].size:
         return _validation(model)
     return Judged("none", 0, (), ())
@@ -219,7 +219,7 @@ def _validation(model: Any) -> Judged:
     if parts is None:
         return Judged("validation", 0, (name,), (mine,), known=False)
     train, valid = parts
-    recipe = parameters.recipe_of(model)
+    recipe = parameters.fitted_recipe(model)
     biases = Biases.of(recipe, train)
     guesses = (
         (*constant_name(model), np.full(len(valid), biases.offset)),
@@ -245,7 +245,7 @@ def split(model: Any) -> tuple[Observations, Observations] | None:
     seed = seed_of(model)
     if seed is None:
         return None
-    used, recipe = as_used(model), parameters.recipe_of(model)
+    used, recipe = as_used(model), parameters.fitted_recipe(model)
     aside = choose.kept_aside(used, float(model.validation), seed)
     train, valid = used.part(~aside), used.part(aside)
     if not len(train) or not len(valid):

@@ -41,10 +41,11 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         takes the one with the least held-out loss; or a positive number.
     loss : "squared", "huber" (outliers pull with bounded force), or "logistic" (values 0/1 or −1/+1; predictions are
         then probabilities, or expected signs).
-    delta : where the Huber loss becomes linear.
+    delta : where the Huber loss becomes linear; "auto" takes 1.345 times the scale of what the intercepts leave.
     intercepts : False leaves out offset and intercepts: the low-rank part is then the whole prediction.
     ridge : how strongly intercepts are held back: a row with n observations has about n/(n + ridge) of its own mean. A
-        pair is for rows and for columns.
+        pair is for rows and for columns. "auto" takes the pair with which the intercepts alone best predict each
+        observation from all the others.
     weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
         by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
     implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
@@ -61,6 +62,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     Attributes
     ----------
     radius_ : the radius fitted with.
+    ridge_, delta_ : the ridges (rows, columns) and the scale of the Huber loss fitted with.
     path_ : the walk over radii: arrays "radius", "score" (held-out; root mean square error for the squared loss),
         "value", "rank", "n_iter"; empty when the radius was given.
     certificate_, history_, n_iter_ : what is certified of the fit, its trace, and its number of steps.
@@ -93,9 +95,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         radius: Any = "auto",
         *,
         loss: str = "squared",
-        delta: float = 1.0,
+        delta: Any = "auto",
         intercepts: bool = True,
-        ridge: Any = (4.0, 2.0),
+        ridge: Any = "auto",
         weighting: Any = "frequency",
         implicit: float = 0.0,
         clip: bool = True,

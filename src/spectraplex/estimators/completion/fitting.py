@@ -20,6 +20,7 @@ from ..input.observations import OWNER, Observations, as_frame, frame_column, fr
 from . import parameters, serving
 from .choose import choose
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
+from .ridges import settled
 
 NO_HOOKS = Hooks()
 _ENDS = {
@@ -88,6 +89,7 @@ def fit_observations(
     used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
     solver = hooks.solver
     with one_blas_thread, Told(model, hooks) as told:
+        recipe = settled(recipe, used, parameters.chooses_ridge(model), parameters.chooses_delta(model))
         start = None
         path = serving.no_path()
         if known is not None:
@@ -100,6 +102,7 @@ def fit_observations(
         stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
         found = solved(objective, radius, stop, **asked)
+    model.ridge_, model.delta_ = recipe.ridges, recipe.delta
     model.radius_, model.path_, model.observations_ = radius, path, seen
     model.row_labels_, model.column_labels_ = labels
     scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -15,11 +16,12 @@ from ..input.observations import OWNER, Observations, refuse_masked
 from .recipe import Recipe
 
 _LARGE = 1e50
+_USUAL = (4.0, 2.0)  # ridges that are about right for films
 LOSSES = ("squared", "huber", "logistic")
 
 
 def recipe_of(model: Any) -> Recipe:
-    """The settings, checked."""
+    """The settings, checked; where the data are to choose, what the choice begins with."""
     if model.loss not in LOSSES:
         raise ValueError(f"{OWNER}: unknown loss {model.loss!r}; known: {', '.join(map(repr, LOSSES))}.")
     for name in ("intercepts", "clip"):
@@ -37,10 +39,11 @@ def recipe_of(model: Any) -> Recipe:
         )
     ridges = None
     if model.intercepts:
-        given = model.ridge if isinstance(model.ridge, tuple | list) else (model.ridge, model.ridge)
+        given = _USUAL if chooses_ridge(model) else model.ridge
+        given = given if isinstance(given, tuple | list) else (given, given)
         if len(given) != 2:
             raise ValueError(
-                f"{OWNER}: ridge must be a number, or one for rows and one for columns, got {model.ridge!r}."
+                f"{OWNER}: ridge must be 'auto', a number, or one for rows and one for columns, got {model.ridge!r}."
             )
         ridges = (number(OWNER, "ridge", given[0], positive=True), number(OWNER, "ridge", given[1], positive=True))
     share = number(OWNER, "validation", model.validation, positive=True)
@@ -48,8 +51,28 @@ def recipe_of(model: Any) -> Recipe:
         raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
     number(OWNER, "tolerance", model.tolerance, positive=True)
     whole(OWNER, "max_iter", model.max_iter)
-    delta, implicit = number(OWNER, "delta", model.delta, positive=True), number(OWNER, "implicit", model.implicit)
-    return Recipe(model.loss, delta, ridges, exponent, implicit)
+    delta = 1.0 if chooses_delta(model) else number(OWNER, "delta", model.delta, positive=True)
+    return Recipe(model.loss, delta, ridges, exponent, number(OWNER, "implicit", model.implicit))
+
+
+def chooses_ridge(model: Any) -> bool:
+    """Whether the ridges are left to the data."""
+    if isinstance(model.ridge, str) and not is_word(model.ridge, "auto"):
+        raise ValueError(f"{OWNER}: ridge must be 'auto', a number, or a pair of numbers, got {model.ridge!r}.")
+    return is_word(model.ridge, "auto")
+
+
+def chooses_delta(model: Any) -> bool:
+    """Whether the scale of the Huber loss is left to the data."""
+    if isinstance(model.delta, str) and not is_word(model.delta, "auto"):
+        raise ValueError(f"{OWNER}: delta must be 'auto' or a positive number, got {model.delta!r}.")
+    return is_word(model.delta, "auto")
+
+
+def fitted_recipe(model: Any) -> Recipe:
+    """The settings of a fitted model, with what its data chose."""
+    recipe = recipe_of(model)
+    return replace(recipe, delta=model.delta_, ridges=None if recipe.ridges is None else model.ridge_)
 
 
 def radius_of(model: Any) -> float | None:

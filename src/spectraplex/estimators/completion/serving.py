@@ -16,7 +16,7 @@ from ...places.numpy import Array
 from ...problem import Problem
 from ..input.labels import as_column, distinct, objects
 from ..input.observations import OWNER, Observations, pair_columns
-from .parameters import checked_values, in_signs, recipe_of, refuse_size
+from .parameters import checked_values, fitted_recipe, in_signs, refuse_size
 from .recipe import default_stop
 
 _MOST = 50  # Newton steps for one new row
@@ -120,7 +120,7 @@ def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array 
         if other.any():
             place = int(np.argmax(other))
             raise ValueError(f"{OWNER}: the {side} label at pairs[{place}] was not in the fit: these are other data.")
-    recipe = recipe_of(model)
+    recipe = fitted_recipe(model)
     seen = Observations(rows, cols, values, weights, model.shape_).tidy()
     objective = recipe.objective(in_signs(seen) if recipe.loss == "logistic" else seen, model.offset_)
     return Problem(objective, NuclearBall(objective.shape, model.radius_))
@@ -174,7 +174,7 @@ def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
     cols = model.column_labels_.codes(second, OWNER, "column labels")
     rows, cols, values = rows[cols >= 0], cols[cols >= 0], values[cols >= 0]
     seen = Observations(rows, cols, values, None, (count, len(model.column_labels_)))
-    recipe = recipe_of(model)
+    recipe = fitted_recipe(model)
     used = in_signs(seen) if recipe.loss == "logistic" and len(seen) else seen
     scales = np.ones(count)
     if recipe.exponent > 0:
