@@ -111,7 +111,8 @@ def test_auto_walks_to_a_radius_that_predicts():
     model = MatrixCompletion().fit(PAIRS, VALUES)
     path = model.path_
     assert (np.diff(path["radius"]) > 0).all() and path["score"].size == path["rank"].size >= 2
-    assert model.radius_ == path["radius"][np.argmin(path["score"])]
+    best = path["radius"][np.argmin(path["score"])]
+    assert best / 2.0 <= model.radius_ <= 2.0 * best / 0.9  # within a stride, and for a tenth more observations
     fresh = datasets.ratings_like(60, 40, 900, rank=3, noise=0.3, seed=1)
     assert fresh.values.std() > path["score"].min()
 

@@ -108,12 +108,12 @@ def test_what_was_fitted_and_what_was_never_seen_are_told(model, split):
 
 
 def test_validation_baselines_are_those_of_the_split_that_chose(model, split, page):
-    """The parts are found again from the seed, and not claimed when observations were added after the choice."""
+    """The parts are found again from the data, and not claimed when observations were added after the choice."""
     train, values = split[0], split[1]
     share = [page.facts[f"{name} RMSE"] for name in ("Global mean", "Biases", "This model")]
     assert share == sorted(share, reverse=True)
-    assert "(75 observations) was kept aside" in page.text
-    assert "the least of" in page.text and "exactly the same two parts" in page.text
+    assert "5 times, with other pairs each time (375 observations in all)" in page.text
+    assert "the least of" in page.text and "exactly the same parts" in page.text
     more = MatrixCompletion().fit(train, values).partial_fit([("user 900", "film <3>")], [3.0])
     later = Page(report.render(more))
     assert "can no longer be told" in later.text and "Biases RMSE" not in later.facts

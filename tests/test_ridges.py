@@ -7,7 +7,7 @@ import pytest
 
 from spectraplex.estimators import MatrixCompletion
 from spectraplex.estimators.completion.recipe import Recipe
-from spectraplex.estimators.completion.ridges import _Alone, settled
+from spectraplex.estimators.completion.ridges import Alone, settled
 from spectraplex.estimators.input.observations import Observations
 
 
@@ -36,7 +36,7 @@ def test_leave_one_out_without_fitting_again(loss):
     if loss == "logistic":
         seen = Observations(seen.rows, seen.cols, np.sign(seen.values - 3.0), None, seen.shape)
     recipe = Recipe(loss, 1.5, (2.0, 3.0), 0.0)
-    alone = _Alone(recipe, seen)
+    alone = Alone(recipe, seen)
     naive = recipe.objective(seen, alone.offset).inner(np.zeros(len(seen)))
     z = alone.offset + naive.rows[seen.rows] + naive.cols[seen.cols]
     fitted = recipe.losses().evaluate(z, seen.values, None)[0] / len(seen)

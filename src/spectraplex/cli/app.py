@@ -87,6 +87,9 @@ def complete(
     implicit: Annotated[
         float | None, typer.Option(help="How much it says which entries are observed; 0 is not.")
     ] = None,
+    transform: Annotated[
+        str | None, typer.Option(help="log1p fits log(1 + value): where a few values are many times the others.")
+    ] = None,
     clip: Annotated[
         bool | None, typer.Option("--clip/--no-clip", help="Predictions within the observed range.")
     ] = None,

@@ -11,7 +11,9 @@ from ..tables.layout import Asked
 
 #: setting → how it is called in ``MatrixCompletion``.
 MODEL = {
-    **dict.fromkeys(("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "clip"), ""),
+    **dict.fromkeys(
+        ("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "transform", "clip"), ""
+    ),
     **dict.fromkeys(("tolerance", "validation", "max_iter"), ""),
     "seed": "random_state",
 }
@@ -26,7 +28,9 @@ IMPUTER = {
 READING = tuple(each.name for each in fields(Asked))
 RUN = ("checkpoint", "report", "test")
 _KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "test"), (str,)),
+    **dict.fromkeys(
+        ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)
+    ),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
     **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),

@@ -56,7 +56,7 @@ def radius_for(
     lam = number(OWNER, "lam", lam, positive=True)
     tolerance = number(OWNER, "tolerance", tolerance, positive=True)
     recipe, seen = parameters.recipe_of(model), _observed(model, X, y, sample_weight)
-    used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+    used = parameters.as_fitted(model, seen)
     recipe = settled(recipe, used, parameters.chooses_ridge(model), parameters.chooses_delta(model))
     with one_blas_thread:
         objective = recipe.objective(used, recipe.offset(used))

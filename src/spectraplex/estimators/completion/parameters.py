@@ -51,6 +51,7 @@ def recipe_of(model: Any) -> Recipe:
         raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
     number(OWNER, "tolerance", model.tolerance, positive=True)
     whole(OWNER, "max_iter", model.max_iter)
+    takes_log(model)
     delta = 1.0 if chooses_delta(model) else number(OWNER, "delta", model.delta, positive=True)
     return Recipe(model.loss, delta, ridges, exponent, number(OWNER, "implicit", model.implicit))
 
@@ -185,6 +186,29 @@ def in_signs(seen: Observations) -> Observations:
         what = f"{bad[0]:g} is among them" if bad.size else "−1, 0 and 1 are all among them"
         raise ValueError(f"{OWNER}: the logistic loss needs values all 0/1 or all −1/+1, but {what}.")
     return Observations(seen.rows, seen.cols, values, seen.weights, seen.shape)
+
+
+def takes_log(model: Any) -> bool:
+    """Whether log(1 + value) is fitted."""
+    if model.transform is None or is_word(model.transform, "none"):
+        return False
+    if not is_word(model.transform, "log1p"):
+        raise ValueError(f"{OWNER}: transform must be 'none' or 'log1p', got {model.transform!r}.")
+    return True
+
+
+def as_fitted(model: Any, seen: Observations) -> Observations:
+    """Observations as the objective takes them: 0/1 as signs, values on the scale of ``transform``."""
+    if model.loss == "logistic":
+        if takes_log(model):
+            raise ValueError(f"{OWNER}: transform goes with numbers; the values of the logistic loss are two classes.")
+        return in_signs(seen) if len(seen) else seen
+    if not takes_log(model):
+        return seen
+    if seen.values.min(initial=0.0) <= -1.0:
+        place = int(np.argmin(seen.values))
+        raise ValueError(f"{OWNER}: transform='log1p' needs values above −1, and one is {seen.values[place]:g}.")
+    return Observations(seen.rows, seen.cols, np.log1p(seen.values), seen.weights, seen.shape)
 
 
 def label_list(asked: Any, side: str) -> Array:

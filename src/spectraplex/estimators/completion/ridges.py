@@ -35,13 +35,13 @@ def settled(recipe: Recipe, seen: Observations, ridge: bool, delta: bool) -> Rec
     """The recipe with what is to be chosen chosen: ``ridge`` and ``delta`` say which."""
     if delta and recipe.loss == "huber":
         recipe = replace(recipe, delta=_start_delta(seen))
-        recipe = replace(recipe, delta=_delta(_Alone(recipe, seen), recipe))
+        recipe = replace(recipe, delta=_delta(Alone(recipe, seen), recipe))
     if ridge and recipe.ridges is not None:
-        recipe = replace(recipe, ridges=best_ridges(_Alone(recipe, seen), recipe.ridges))
+        recipe = replace(recipe, ridges=best_ridges(Alone(recipe, seen), recipe.ridges))
     return recipe
 
 
-class _Alone:
+class Alone:
     """Offset and intercepts without a low-rank part, for any ridges."""
 
     def __init__(self, recipe: Recipe, seen: Observations) -> None:
@@ -52,7 +52,8 @@ class _Alone:
         )
         which = self.table.which
         rows, cols = self.table.pattern.rows.astype(np.intp), self.table.pattern.indices.astype(np.intp)
-        self.rows, self.cols = (rows, cols) if which is None else (rows[which], cols[which])
+        self.rows: Array = rows if which is None else rows[which]
+        self.cols: Array = cols if which is None else cols[which]
 
     def predicted(self, ridges: tuple[float, float] | None) -> Array:
         """What offset and intercepts say of every observation."""
@@ -65,14 +66,17 @@ class _Alone:
     def score(self, ridges: tuple[float, float]) -> float:
         """Mean loss of every observation as it is predicted without it."""
         table = self.table
+        total = table.values.size if table.weights is None else float(table.weights.sum())
+        return float(self.loss.evaluate(self.without(ridges), table.values, table.weights)[0]) / total
+
+    def without(self, ridges: tuple[float, float]) -> Array:
+        """What offset and intercepts say of every observation when they have not seen it."""
+        table = self.table
         z = self.predicted(ridges)
         slope = self.loss.evaluate(z, table.values, table.weights)[1]
         bend = np.broadcast_to(self.loss.second(z, table.values, table.weights), z.shape)
         lever = self._lever(bend, ridges)
-        left = np.maximum(1.0 - lever * bend, 1e-6)
-        without = z + lever * slope / left
-        total = z.size if table.weights is None else float(table.weights.sum())
-        return float(self.loss.evaluate(without, table.values, table.weights)[0]) / total
+        return np.asarray(z + lever * slope / np.maximum(1.0 - lever * bend, 1e-6))
 
     def _lever(self, bend: Array, ridges: tuple[float, float]) -> Array:
         """How far a prediction moves when its own observation pulls with force one: from its row and its column.
@@ -88,7 +92,7 @@ class _Alone:
         return (a + b - 2.0 * bend) / np.maximum(a * b - square, 1e-300)
 
 
-def best_ridges(alone: _Alone, start: tuple[float, float]) -> tuple[float, float]:
+def best_ridges(alone: Alone, start: tuple[float, float]) -> tuple[float, float]:
     """The ridges with the least leave-one-out score: parabolas in their logarithms, both sides at once."""
     search = _Search(alone, (math.log2(start[0]), math.log2(start[1])))
     here = search.run()
@@ -99,7 +103,7 @@ def best_ridges(alone: _Alone, start: tuple[float, float]) -> tuple[float, float
 class _Search:
     """A search by coordinates in a box, which remembers what it has tried."""
 
-    alone: _Alone
+    alone: Alone
     here: tuple[float, float]
 
     def __post_init__(self) -> None:
@@ -109,10 +113,12 @@ class _Search:
     def at(self, x: tuple[float, float]) -> float:
         """The score, a little more away from the usual ridges: n times its logarithm is about a likelihood."""
         if x not in self.tried:
-            away = ((x[0] - self.usual[0]) ** 2 + (x[1] - self.usual[1]) ** 2) / _PRIOR**2
             score = self.alone.score((2.0 ** x[0], 2.0 ** x[1]))
-            self.tried[x] = score * (1.0 + away / self.alone.table.values.size)
+            self.tried[x] = score * (1.0 + self._away(x) / self.alone.table.values.size)
         return self.tried[x]
+
+    def _away(self, x: tuple[float, float]) -> float:
+        return ((x[0] - self.usual[0]) ** 2 + (x[1] - self.usual[1]) ** 2) / _PRIOR**2
 
     def run(self) -> tuple[float, float]:
         step = _STEP
@@ -121,7 +127,7 @@ class _Search:
             lowest = (self._along(0, step), self._along(1, step))
             if lowest != here:
                 self.at(lowest)
-            self.here = min(self.tried, key=lambda x: (self.tried[x], x))
+            self.here = min(self.tried, key=lambda x: (self.tried[x], self._away(x), x))
             gain = before - self.at(self.here)
             if gain <= _ENOUGH * abs(before):
                 break
@@ -156,7 +162,7 @@ def _start_delta(seen: Observations) -> float:
     return _scale(seen.values - float(np.median(seen.values)), seen.values)
 
 
-def _delta(alone: _Alone, recipe: Recipe) -> float:
+def _delta(alone: Alone, recipe: Recipe) -> float:
     """Where the Huber loss becomes linear: about one and a third times the scale of what the intercepts leave."""
     table = alone.table
     return _scale(alone.predicted(recipe.ridges) - table.values, table.values)

@@ -47,6 +47,7 @@ class Stored:
             "parameters": {name: plain(value) for name, value in me.get_params().items()},
             "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
             "chosen": {"ridge": plain(me.ridge_), "delta": plain(me.delta_)},
+            "notices": list(me.notices_),
             "range": list(me.range_),
             "shape": list(me.shape_),
             "counted": [me.row_labels_.counted, me.column_labels_.counted],
@@ -75,6 +76,7 @@ class Stored:
             for name in _NUMBERS:
                 setattr(model, name, restored(document["numbers"][name]))
             model.ridge_, model.delta_ = _chosen(model, document)
+            model.notices_ = [str(each) for each in document.get("notices", ())]
             low, high = document["range"]
             model.range_ = (float(low), float(high))
             model.shape_ = tuple(int(size) for size in document["shape"])
