@@ -94,17 +94,17 @@ def test_a_mask_is_where_nothing_is():
     assert np.array_equal(filled, NuclearNormImputer().fit_transform(np.where(hidden, np.nan, array)))
 
 
-@pytest.mark.parametrize("loss", ["squared", "huber"])
-def test_the_unit_of_the_values_does_not_matter(loss, monkeypatch):
+@pytest.mark.parametrize(("loss", "delta"), [("squared", "auto"), ("huber", "auto"), ("huber", None)])
+def test_the_unit_of_the_values_does_not_matter(loss, delta, monkeypatch):
     """With the same random starts in every unit: usually they depend on the data, and two radii may be as good."""
     for module in ("run", "certificates.certifier"):
         room = sys.modules[f"spectraplex.{module}"]
         monkeypatch.setattr(room, "stream", lambda seed, *marks: np.random.default_rng(seed))
     ratings = ratings_like(30, 20, 250, seed=0)
     pairs = np.column_stack([ratings.rows, ratings.cols])
-    plain = MatrixCompletion(loss=loss).fit(pairs, ratings.values)
+    plain = MatrixCompletion(loss=loss, delta=delta or 1.0).fit(pairs, ratings.values)
     for unit in (1e-12, 1e12):
-        other = MatrixCompletion(loss=loss, delta=unit).fit(pairs, unit * ratings.values)
+        other = MatrixCompletion(loss=loss, delta=delta or unit).fit(pairs, unit * ratings.values)
         assert other.radius_ / unit == pytest.approx(plain.radius_, rel=0.01)
         assert np.allclose(other.predict(pairs) / unit, plain.predict(pairs), atol=0.01)
 

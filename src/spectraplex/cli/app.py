@@ -76,16 +76,19 @@ def complete(
     drop_empty: DropEmpty = None,
     radius: Annotated[str | None, typer.Option(help="Bound on the nuclear norm: a number, or auto.")] = None,
     loss: Annotated[str | None, typer.Option(help="squared, huber or logistic.")] = None,
-    delta: Annotated[float | None, typer.Option(help="Where the Huber loss becomes linear.")] = None,
+    delta: Annotated[str | None, typer.Option(help="Where the Huber loss becomes linear; auto.")] = None,
     intercepts: Annotated[
         bool | None, typer.Option("--intercepts/--no-intercepts", help="Row and column means.")
     ] = None,
     ridge: Annotated[
-        str | None, typer.Option(help="How strongly those are held back: one number, or two as 4,2.")
+        str | None, typer.Option(help="How strongly those are held back: auto, one number, or two as 4,2.")
     ] = None,
     weighting: Annotated[str | None, typer.Option(help="frequency, plain, or an exponent.")] = None,
     implicit: Annotated[
         float | None, typer.Option(help="How much it says which entries are observed; 0 is not.")
+    ] = None,
+    transform: Annotated[
+        str | None, typer.Option(help="log1p fits log(1 + value): where a few values are many times the others.")
     ] = None,
     clip: Annotated[
         bool | None, typer.Option("--clip/--no-clip", help="Predictions within the observed range.")

@@ -11,7 +11,9 @@ from ..tables.layout import Asked
 
 #: setting → how it is called in ``MatrixCompletion``.
 MODEL = {
-    **dict.fromkeys(("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "clip"), ""),
+    **dict.fromkeys(
+        ("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "transform", "clip"), ""
+    ),
     **dict.fromkeys(("tolerance", "validation", "max_iter"), ""),
     "seed": "random_state",
 }
@@ -26,11 +28,13 @@ IMPUTER = {
 READING = tuple(each.name for each in fields(Asked))
 RUN = ("checkpoint", "report", "test")
 _KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "test"), (str,)),
+    **dict.fromkeys(
+        ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)
+    ),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
-    **dict.fromkeys(("delta", "implicit", "tolerance", "validation", "checkpoint"), (int, float)),
+    **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),
-    **dict.fromkeys(("radius", "weighting"), (int, float, str)),
+    **dict.fromkeys(("radius", "weighting", "delta"), (int, float, str)),
     "ridge": (int, float, list, str),
 }
 #: The same for ``impute``, which knows fewer.
@@ -47,7 +51,7 @@ _WORDS = {str: "text", bool: "true or false", int: "a number", float: "a number"
 def merged(config: Path | None, flags: dict[str, Any]) -> dict[str, Any]:
     """What was said of a fit: flags (None is for nothing said) over the file."""
     said = _over(config, flags, _KINDS)
-    for name in ("radius", "weighting", "ridge"):
+    for name in ("radius", "weighting", "ridge", "delta"):
         if isinstance(said.get(name), str):
             said[name] = _numbers(said[name])
     if isinstance(said.get("ridge"), list):

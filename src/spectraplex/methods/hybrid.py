@@ -78,10 +78,13 @@ class Hybrid:
     block : eigenvectors asked for at the first escape; later as many as were worth taking, and some more.
     share : how exact those of an escape are, as a share of what the leading one promises to gain. Any below one keeps
         the guarantee; a larger one saves products where a rough answer will do.
+    balance : whether the weights of the columns are balanced after every descent; False saves some line searches where
+        a rough answer will do.
     """
 
     block: int = 4
     share: float = 0.03
+    balance: bool = True
     Memory: ClassVar[type] = HybridMemory
     zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
@@ -142,7 +145,8 @@ class Hybrid:
             single=_single(problem, point, step.estimated_gap),
             near=(point.value, _BLUR * max(memory.gain, start - point.value)),
         )
-        new = _compressed(problem, found, start, _WORTH * step.estimated_gap, point)
+        ended = found if self.balance else replace(found, pull=None)
+        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, point)
         if not new.value <= min(point.value, start):  # rounding level: keep what is best, and no more than it needs
             plain = _compressed(problem, replace(found, Y=Y, pull=None), start, 0.0, point)
             new = min((plain, point, before), key=lambda each: each.value)

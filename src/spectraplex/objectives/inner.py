@@ -64,13 +64,18 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class InnerProblem:
-    """Where the observations are, how a misfit is paid for, the ridges, and a value (``floor``) that counts as zero."""
+    """Where the observations are, how a misfit is paid for, the ridges, and a value (``floor``) that counts as zero.
+
+    ``slack`` is the share of the value that an answer may be off by; ``often`` says that many will be asked for.
+    """
 
     observed: Observed
     loss: Loss
     weights: Array | None
     ridges: tuple[float, float] | None
     floor: float
+    slack: float = SLACK
+    often: bool = True
 
     def solve(self, z: Array, values: Array) -> Inner:
         observed, (m, n) = self.observed, self.observed.pattern.shape
@@ -85,10 +90,10 @@ class InnerProblem:
             p += rho * b
             q += kappa * c
             slack = 0.5 * (float(p @ p) / rho + float(q @ q) / kappa)
-            if slack <= max(SLACK * abs(value), self.floor):
+            if slack <= max(self.slack * abs(value), self.floor):
                 break
             if quadratic:  # one step is the answer: exact in the rows, and finer than asked for in the columns
-                db, dc = self.curvature.solve(p, q, SLACK, value)
+                db, dc = self.curvature.solve(p, q, self.slack, value)
             else:
                 second = self.loss.second(observed.spread(z, b, c), values, self.weights)
                 db, dc = Bends(observed, second, self.ridges).solve(p, q, 1e-4 * slack / abs(value), value)
@@ -110,7 +115,7 @@ class InnerProblem:
     def curvature(self) -> Bends:
         """Of a squared loss: the same wherever it is."""
         assert self.ridges is not None
-        return Bends(self.observed, self.weights, self.ridges, often=True)
+        return Bends(self.observed, self.weights, self.ridges, often=self.often)
 
 
 class Bends:

@@ -44,6 +44,8 @@ class Intercepts:
     offset : a constant that every prediction begins with.
     ridges : (ρ, κ), both positive, or None for no intercepts at all.
     scales : (s, t), positive, one per row and one per column, or None.
+    slack : the share of a value that the intercepts may leave it above the least; more of it saves time where a rough
+        answer will do.
     """
 
     inexact = True  # a value is a minimum over the intercepts, found to some accuracy: never less than it should be
@@ -62,7 +64,9 @@ class Intercepts:
         offset: float = 0.0,
         ridges: tuple[float, float] | None = None,
         scales: tuple[Array, Array] | None = None,
+        slack: float = SLACK,
     ) -> None:
+        self.slack = slack
         self.shape, self.loss, self.offset, self.ridges = shape, loss, offset, ridges
         key = rows.astype(np.int64) * shape[1] + cols
         order = np.arange(key.size) if (np.diff(key) >= 0).all() else np.argsort(key, kind="stable")
@@ -146,7 +150,7 @@ class Intercepts:
         facts = facts_of(self)
         blur = of_image(facts, size, terms) + 8 * EPS * self._sizes
         summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
-        return summed + moved(facts, slope, blur) + 2 * SLACK * abs(value)
+        return summed + moved(facts, slope, blur) + 2 * self.slack * abs(value)
 
     @cached_property
     def steepest(self) -> float:
@@ -193,7 +197,7 @@ class Intercepts:
     @cached_property
     def beside(self) -> InnerProblem:
         """The problem of the intercepts alone."""
-        return InnerProblem(self.observed, self.loss, self.weights, self.ridges, self.floor)
+        return InnerProblem(self.observed, self.loss, self.weights, self.ridges, self.floor, self.slack)
 
     # ------------------------------------------------------------------------------------------------- constants
 

@@ -78,7 +78,7 @@ def render(
     if not isinstance(model, MatrixCompletion):
         raise TypeError(f"report: the model must be a MatrixCompletion, got {type(model).__name__}.")
     check_is_fitted(model, "U_")
-    recipe, used = parameters.recipe_of(model), as_used(model)
+    recipe, used = parameters.fitted_recipe(model), as_used(model)
     biases = Biases.of(recipe, used)
     alone = biases.value
     if len(model.row_labels_) > model.shape_[0]:  # rows were folded in: the certificate is about the others

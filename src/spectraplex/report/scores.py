@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.completion import choose, parameters, serving
+from ..estimators.completion.folds import folds
 from ..estimators.completion.recipe import Recipe
 from ..estimators.input.observations import Observations, pair_columns
 from ..places.numpy import Array
@@ -43,6 +44,7 @@ class Judged:
     measures: tuple[str, ...]
     lines: tuple[Scored, ...]
     known: bool = True
+    folds: int = 0
     unseen: int = 0
     fitted: int = 0
     predicted: Array | None = None
@@ -72,7 +74,7 @@ def measures(model: Any) -> tuple[Measure, ...]:
         return float(np.average(np.abs(p - v), weights=w))
 
     def huber(p: Array, v: Array, w: Array | None) -> float:
-        inside = np.minimum(np.abs(p - v), model.delta)
+        inside = np.minimum(np.abs(p - v), model.delta_)
         return float(np.average(inside * (np.abs(p - v) - 0.5 * inside), weights=w))
 
     if model.loss == "squared":
@@ -146,7 +148,7 @@ _BIASES = ("Biases", "one number for each row and each column, no interaction be
 def as_used(model: Any) -> Observations:
     """The observations as the objective takes them."""
     seen: Observations = model.observations_
-    return parameters.in_signs(seen) if model.loss == "logistic" else seen
+    return parameters.as_fitted(model, seen)
 
 
 # ---------------------------------------------------------------------------------------------------------- judges
@@ -158,7 +160,7 @@ def judged(model: Any, held_out: Any, biases: Biases | None = None) -> Judged:
     ``biases`` are those of the data as fitted, where somebody has them already.
     """
     if held_out is not None:
-        return _held_out(model, held_out, biases or Biases.of(parameters.recipe_of(model), as_used(model)))
+        return _held_out(model, held_out, biases or Biases.of(parameters.fitted_recipe(model), as_used(model)))
     if model.path_["radius"].size:
         return _validation(model)
     return Judged("none", 0, (), ())
@@ -211,44 +213,45 @@ def _held_out(model: Any, held_out: Any, biases: Biases) -> Judged:
 
 
 def _validation(model: Any) -> Judged:
-    """The score that chose the radius, and the baselines on the same split, if it can be made again."""
+    """The score that chose the radius, and the baselines on the same folds, if they can be made again."""
     best = int(np.argmin(model.path_["score"]))
-    mine = Scored("This model", "at the chosen radius", (float(model.path_["score"][best]),), True)
-    name = measures(model)[0][0]
+    mine = Scored("This model", "at the best radius", (float(model.path_["score"][best]),), True)
+    name = measures(model)[0][0] + (" of log(1 + value)" if parameters.takes_log(model) else "")
     parts = split(model)
-    if parts is None:
+    if not parts:
         return Judged("validation", 0, (name,), (mine,), known=False)
-    train, valid = parts
-    recipe = parameters.recipe_of(model)
-    biases = Biases.of(recipe, train)
-    guesses = (
-        (*constant_name(model), np.full(len(valid), biases.offset)),
-        (*_BIASES, biases.at(valid.rows, valid.cols)),
+    recipe = parameters.fitted_recipe(model)
+    scores, valid = np.zeros((len(parts), 3)), sum(len(valid) for _, valid in parts)
+    for k, (train, aside) in enumerate(parts):
+        biases = Biases.of(recipe, train)
+        scores[k] = (
+            _loss(recipe, np.full(len(aside), biases.offset), aside),
+            _loss(recipe, biases.at(aside.rows, aside.cols), aside),
+            len(aside) if aside.weights is None else float(aside.weights.sum()),
+        )
+    constant, alone, total = (float(each) for each in scores.sum(axis=0))
+    lines = (
+        Scored(*constant_name(model), (choose.mean_score(recipe, constant, total),)),
+        Scored(*_BIASES, (choose.mean_score(recipe, alone, total),)),
     )
-    lines = [Scored(called, what, (_score(recipe, z, valid),)) for called, what, z in guesses]
-    return Judged("validation", len(valid), (name,), (*lines, mine))
+    return Judged("validation", valid, (name,), (*lines, mine), folds=len(parts))
 
 
-def _score(recipe: Recipe, z: Array, valid: Observations) -> float:
-    """As the walk over radii scores: mean loss, its root mean square for the squared loss; nothing is clipped."""
-    total = len(valid) if valid.weights is None else float(valid.weights.sum())
-    mean = recipe.losses().evaluate(z, valid.values, valid.weights)[0] / total
-    return math.sqrt(2.0 * mean) if recipe.loss == "squared" else float(mean)
+def _loss(recipe: Recipe, z: Array, valid: Observations) -> float:
+    """As the walk over radii scores: nothing is clipped."""
+    return float(recipe.losses().evaluate(z, valid.values, valid.weights)[0])
 
 
-def split(model: Any) -> tuple[Observations, Observations] | None:
-    """The training and validation parts of the walk, or None if they are not those of the model's observations.
+def split(model: Any) -> list[tuple[Observations, Observations]]:
+    """Training and validation parts of the walk, fold by fold; none if they are not of the model's observations.
 
     Observations may have been added, or settings changed, since the radius was chosen. The walk begins at a radius that
-    depends on every training value, so where that radius is on the path, the split is the same.
+    depends on every training value, so where that radius is on the path, the folds are the same.
     """
-    seed = seed_of(model)
-    if seed is None:
-        return None
-    used, recipe = as_used(model), parameters.recipe_of(model)
-    aside = choose.kept_aside(used, float(model.validation), seed)
-    train, valid = used.part(~aside), used.part(aside)
-    if not len(train) or not len(valid):
-        return None
-    first = choose.first_tried(recipe.objective(train, recipe.offset(train)))
-    return (train, valid) if np.isclose(model.path_["radius"], first, rtol=1e-6, atol=0.0).any() else None
+    used, recipe = as_used(model), parameters.fitted_recipe(model)
+    parts = [(used.part(~aside), used.part(aside)) for aside in folds(used, float(model.validation))]
+    parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
+    if not parts:
+        return []
+    first = choose.first_tried(recipe.objective(parts[0][0], recipe.offset(parts[0][0])))
+    return parts if np.isclose(model.path_["radius"], first, rtol=1e-4, atol=0.0).any() else []

@@ -1,4 +1,4 @@
-"""Choosing the radius: a warm-started walk over growing radii, judged on observations that were kept aside."""
+"""Choosing the radius: warm-started walks over growing radii, judged on observations that were kept aside."""
 
 from __future__ import annotations
 
@@ -20,23 +20,30 @@ from ...places.numpy import Array
 from ...solve import solve
 from ...stop import Status, Stop
 from ..input.observations import Observations
-from .recipe import Recipe, Solution, plainly, solved
+from .folds import folds
+from .recipe import Recipe, Solution, Table, plainly, solved
+from .strides import Strides
 
-_GROWTH = 1.5  # from one radius to the next
-_COLD = 6  # steps of the solver from nothing: predictions settle long before the gap does
+_COLD = 3  # steps of the solver from nothing: predictions settle long before the gap does
 _STEPS = 2  # and from the solution before
-_FIRST = 3.0  # the walk begins at so many times the radius where something begins to happen
-_ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
-_MOST = 40  # radii of one walk
+FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
+_SLACK = 1e-6  # share of the value that intercepts may leave while radii are compared
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The radius with the least held-out loss, the path to it, and a solution near it to start from."""
+    """The radius with the least held-out loss, the path to it, and a solution near it to start from.
+
+    ``alone`` is the held-out score without a low-rank part, ``edge`` whether the score was still falling at the last
+    radius, ``held`` how many observations were kept aside, in all folds together.
+    """
 
     radius: float
     path: dict[str, Array]
     start: Rectangular | None
+    alone: float = math.nan
+    edge: bool = False
+    held: int = 0
 
 
 def choose(
@@ -48,43 +55,42 @@ def choose(
     told: Callable[[float, float], Any] = lambda radius, score: None,
     solver: Solver = solve,
 ) -> Choice:
-    """Keep a share of the observations aside and walk: grow the radius until the held-out loss rises, then refine.
+    """Keep shares of the observations aside and walk: grow the radius until the held-out loss rises.
 
-    ``told`` hears of every radius and its score.
+    The radius is that of the lowest point of a parabola through the scores, larger as all observations are more than
+    those that were left. ``told`` hears of every radius and its score.
     """
-    aside = kept_aside(seen, share, seed)
-    train, valid = seen.part(~aside), seen.part(aside)
-    if not len(train) or not len(valid):
+    parts = [(seen.part(~aside), seen.part(aside)) for aside in folds(seen, share)]
+    parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
+    if not parts:
         return no_choice()
-    offset = recipe.offset(train)
-    objective = recipe.objective(train, offset)
-    first = first_tried(objective)
+    fitted = [recipe.objective(train, recipe.offset(train), _SLACK) for train, _ in parts]
+    first = first_tried(fitted[0])
     if not first > 0:
         return no_choice()
-    return Walk(recipe, objective, valid, seed, observers, told, solver).chosen(first)
+    walks = [
+        Walk(recipe, objective, valid, seed, observers, _nobody, solver)
+        for objective, (_, valid) in zip(fitted, parts, strict=True)
+    ]
+    return together(walks, told, first, len(seen) / len(parts[0][0]), sum(len(valid) for _, valid in parts))
+
+
+def together(walks: list[Walk], told: Callable[[float, float], Any], first: float, more: float, held: int) -> Choice:
+    """Walk from a first radius; there are ``more`` observations in all than were fitted, and ``held`` kept aside."""
+    walk = _Together(walks, told)
+    walk.there_and_back(first)
+    radius, near = walk.lowest()
+    return Choice(more * radius, table(walk.points), near.solution.X, walk.alone(), walk.edge, held)
 
 
 def no_choice() -> Choice:
     """Where there is nothing to walk for."""
-    return Choice(1.0, _table([]), None)
-
-
-def kept_aside(seen: Observations, share: float, seed: int) -> Array:
-    """Which observations are kept aside: a share of the *pairs*, in the order of their labels.
-
-    So neither the order of the data nor whether a pair comes twice or has weight two makes a difference.
-    """
-    _, pair = np.unique(seen.rows * seen.shape[1] + seen.cols, return_inverse=True)
-    count = int(pair.max()) + 1
-    held = min(max(1, round(share * count)), count - 1)
-    chosen = np.zeros(count, bool)
-    chosen[np.random.default_rng([seed, 3]).permutation(count)[:held]] = True
-    return np.asarray(chosen[pair.reshape(-1)])
+    return Choice(1.0, table([]), None)
 
 
 def first_tried(objective: Intercepts | Implicit) -> float:
     """Where the walk begins; zero where there is nothing to walk for. It depends on every value."""
-    return _FIRST * first_radius(objective)
+    return FIRST * first_radius(objective)
 
 
 def first_radius(objective: Intercepts | Implicit) -> float:
@@ -105,12 +111,20 @@ def first_radius(objective: Intercepts | Implicit) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Visited:
+    """A radius, its score, the solution there (of the first fold), and those to go on from."""
+
     radius: float
     score: float
     solution: Solution
+    starts: tuple[Rectangular, ...]
+
+    @property
+    def free(self) -> bool:
+        """Whether the ball no longer binds: a larger one has the same solution."""
+        return bool(self.solution.X.s.sum() < 0.99 * self.radius)
 
 
-class Walk:
+class Walk(Strides[_Visited]):
     """The state of one walk."""
 
     def __init__(
@@ -123,60 +137,18 @@ class Walk:
         told: Callable[[float, float], Any],
         solver: Solver,
     ) -> None:
+        super().__init__()
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
         self.observers, self.told, self.solver = observers, told, solver
-        self.points: list[_Visited] = []
-        self.ended = False  # an observer has had enough
 
-    @property
-    def best(self) -> _Visited:
-        return min(self.points, key=lambda point: (point.score, point.radius))
-
-    def chosen(self, first: float) -> Choice:
-        """Walk from a first radius to the best one."""
-        self.go(first, _GROWTH)
-        if self.best is self.points[0] and not self.ended:  # the first was the best: there may be a better one below
-            self.go(self.best.radius / _GROWTH, 1.0 / _GROWTH, self.best.solution.X)
-        self.refine()
-        best = self.best
-        self.points.sort(key=lambda point: point.radius)
-        return Choice(best.radius, _table(self.points), best.solution.X)
-
-    def go(self, radius: float, factor: float, start: Rectangular | None = None) -> None:
-        """Change the radius by a factor again and again until the score is no better, or the ball no longer binds."""
-        for _ in range(_MOST):
-            best = self.best.score if self.points else math.inf
-            here = self.visit(radius, start)
-            free = factor > 1.0 and here.solution.X.s.sum() < 0.99 * radius
-            if here.score >= best * (1.0 - _ENOUGH) or free or here.score <= 0.0 or self.ended:
-                break
-            start, radius = here.solution.X, factor * radius
-
-    def refine(self) -> None:
-        """One more radius where the parabola through the best score and its neighbours has its lowest point."""
-        self.points.sort(key=lambda point: point.radius)
-        k = self.points.index(self.best)
-        if self.ended or not 0 < k < len(self.points) - 1:
-            return
-        x = [math.log(point.radius) for point in self.points[k - 1 : k + 2]]
-        y = [point.score for point in self.points[k - 1 : k + 2]]
-        a, b = (y[0] - y[1]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])  # both are not negative
-        if not a + b > 0:
-            return
-        lowest = x[1] + 0.5 * (a * (x[2] - x[1]) - b * (x[1] - x[0])) / (a + b)
-        before = self.points[k - 1 if lowest < x[1] else k]
-        if abs(lowest - x[1]) > 0.01:  # else it has been there
-            self.visit(math.exp(lowest), before.solution.X)
-
-    def visit(self, radius: float, start: Rectangular | None) -> _Visited:
+    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> _Visited:
         """Solve roughly and score what was kept aside."""
-        stop = Stop(max_steps=_COLD if start is None else _STEPS)
-        given = None if start is None else self._stretched(start, radius)
+        stop = Stop(max_steps=_STEPS if starts else _COLD)
         solution = solved(
             self.objective,
             radius,
             stop,
-            start=given,
+            start=stretched(self.objective, starts[0], radius) if starts else None,
             seed=self.seed,
             observers=self.observers,
             certify=False,
@@ -184,35 +156,80 @@ class Walk:
         )
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        here = _Visited(radius, self.score(solution), solution)
+        here = _Visited(radius, self.score(solution), solution, (solution.X,))
         self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
         return here
 
-    def _stretched(self, X: Rectangular, radius: float) -> Rectangular:
-        """The last solution, scaled as far towards the new radius as lowers the loss."""
-        total = float(X.s.sum())
-        if total == 0.0:
-            return X
-        image = self.objective.measure(*X.triple())
-        ahead = radius / total - 1.0
-        factor = 1.0 + (float(self.objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
-        return replace(X, s=factor * X.s)
+    def score(self, solution: Solution | None) -> float:
+        """Mean loss on what was kept aside, with a low-rank part or without; its root mean square if squared."""
+        return mean_score(self.recipe, *self.loss(solution))
 
-    def score(self, solution: Solution) -> float:
-        """Mean loss on what was kept aside; its root mean square for the squared loss."""
+    def loss(self, solution: Solution | None) -> tuple[float, float]:
+        """The loss of what was kept aside, and its weight."""
         valid, objective = self.valid, plainly(self.objective)
-        z = Rectangular(solution.profiles, solution.X.s, solution.X.V).entries(valid.rows, valid.cols)
-        if objective.scales is not None:
-            z = z * objective.scales[0][valid.rows] * objective.scales[1][valid.cols]
-        z = z + objective.offset + solution.rows[valid.rows] + solution.cols[valid.cols]
+        found = objective.inner(np.zeros(objective.values.size)) if solution is None else solution
+        z = objective.offset + found.rows[valid.rows] + found.cols[valid.cols]
+        if solution is not None:
+            low = Rectangular(solution.profiles, solution.X.s, solution.X.V).entries(valid.rows, valid.cols)
+            scales = objective.scales
+            z += low if scales is None else low * scales[0][valid.rows] * scales[1][valid.cols]
         loss = self.recipe.losses().evaluate(z, valid.values, valid.weights)[0]
-        return self.recipe.score(loss, len(valid) if valid.weights is None else float(valid.weights.sum()))
+        return float(loss), float(len(valid) if valid.weights is None else valid.weights.sum())
 
 
-def _table(points: list[_Visited]) -> dict[str, Array]:
+class _Together(Strides[_Visited]):
+    """Walks over the same radii, one for each fold, judged by what all of them kept aside."""
+
+    def __init__(self, walks: list[Walk], told: Callable[[float, float], Any]) -> None:
+        super().__init__()
+        self.walks, self.told = walks, told
+
+    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> _Visited:
+        visited = []
+        for k, walk in enumerate(self.walks):
+            visited.append(walk.visit(radius, starts[k : k + 1]))
+            if walk.ended:
+                break
+        losses = [walk.loss(each.solution) for walk, each in zip(self.walks, visited, strict=False)]
+        here = _Visited(radius, self._mean(losses), visited[0].solution, tuple(each.starts[0] for each in visited))
+        self.ended = any(walk.ended for walk in self.walks)
+        self.points.append(here)
+        self.told(radius, here.score)
+        return here
+
+    def alone(self) -> float:
+        """The score without a low-rank part."""
+        return self._mean([walk.loss(None) for walk in self.walks])
+
+    def _mean(self, losses: list[tuple[float, float]]) -> float:
+        return mean_score(self.walks[0].recipe, sum(loss for loss, _ in losses), sum(weight for _, weight in losses))
+
+
+def mean_score(recipe: Recipe, loss: float, weight: float) -> float:
+    """The mean loss; its root mean square for the squared loss."""
+    return math.sqrt(2.0 * loss / weight) if recipe.loss == "squared" else loss / weight
+
+
+def stretched(objective: Table, X: Rectangular, radius: float) -> Rectangular:
+    """A solution of another radius, scaled as far towards this one as lowers the loss."""
+    total = float(X.s.sum())
+    if total == 0.0:
+        return X
+    image = objective.measure(*X.triple())
+    ahead = radius / total - 1.0
+    factor = 1.0 + (float(objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
+    return replace(X, s=factor * X.s)
+
+
+def _nobody(radius: float, score: float) -> None:
+    """Who walks in company is not heard alone."""
+
+
+def table(points: Sequence[_Visited]) -> dict[str, Array]:
     """One array per column, smallest radius first."""
+    points = sorted(points, key=lambda point: point.radius)
     return {
         "radius": np.array([point.radius for point in points], float),
         "score": np.array([point.score for point in points], float),

@@ -34,34 +34,41 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
 
     value of (row, column) ≈ offset + row intercept + column intercept + entry of a low-rank part, whose nuclear norm is
     at most ``radius``. The problem is convex, intercepts included: ``certificate_`` bounds how far the fit is from the
-    best there is, and the answer does not depend on a starting point, a seed, or the number of threads.
+    best there is, and beyond that gap the answer does not depend on a starting point, a seed, or the number of threads.
 
     Parameters
     ----------
-    radius : "auto" keeps a share of the observations aside, walks over growing radii, each started from the last, and
-        takes the one with the least held-out loss; or a positive number.
+    radius : "auto" keeps a share of the observations aside (several times where that is only a few), walks over growing
+        radii, each started from the last, and takes the one where a parabola through the held-out losses is lowest,
+        larger as all observations are more than those that were left; or a positive number.
     loss : "squared", "huber" (outliers pull with bounded force), or "logistic" (values 0/1 or −1/+1; predictions are
         then probabilities, or expected signs).
-    delta : where the Huber loss becomes linear.
+    delta : where the Huber loss becomes linear; "auto" takes 1.345 times the scale of what the intercepts leave.
     intercepts : False leaves out offset and intercepts: the low-rank part is then the whole prediction.
     ridge : how strongly intercepts are held back: a row with n observations has about n/(n + ridge) of its own mean. A
-        pair is for rows and for columns.
+        pair is for rows and for columns. "auto" takes the pair with which the intercepts alone best predict each
+        observation from all the others.
     weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
         by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
     implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
         then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
         since people choose what they rate; nothing is to be had where entries are missing by chance.
+    transform : "none", or "log1p", which fits log(1 + value) and takes predictions back to the scale of the values: for
+        counts, hours or sums of money, of which a few are many times the others.
     clip : keep predictions within the range of the observed values.
     tolerance : the fit ends at a certified gap of this share of its value, or of a thousandth of the value without a
         low-rank part where that is larger: where everything is fitted, values go to zero and no gap is small beside
         them. ``allowed_gap_`` is that gap. Predictions do not gain from less.
     validation : the share of observations that ``radius="auto"`` keeps aside while it chooses.
     max_iter : most steps of the solver for the final fit.
-    random_state : decides which observations are kept aside, and the random starts of certificates.
+    random_state : decides the random starts of eigenvectors and certificates. Which observations are kept aside follows
+        from the data alone, whatever the labels are called, so predictions of two seeds differ as little as two rough
+        solves do.
 
     Attributes
     ----------
     radius_ : the radius fitted with.
+    ridge_, delta_ : the ridges (rows, columns) and the scale of the Huber loss fitted with.
     path_ : the walk over radii: arrays "radius", "score" (held-out; root mean square error for the squared loss),
         "value", "rank", "n_iter"; empty when the radius was given.
     certificate_, history_, n_iter_ : what is certified of the fit, its trace, and its number of steps.
@@ -77,8 +84,9 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     row_scales_, column_scales_ : its scales; all one when ``weighting="plain"``.
     multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
     observations_ : the data as fitted, in the order of the labels.
+    notices_ : what the data tell that somebody should know, a sentence each; the same were given as warnings.
     range_ : least and largest observed value.
-    seed_ : what was drawn from ``random_state``: it says which observations were kept aside.
+    seed_ : what was drawn from ``random_state``.
 
     Examples
     --------
@@ -94,11 +102,12 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         radius: Any = "auto",
         *,
         loss: str = "squared",
-        delta: float = 1.0,
+        delta: Any = "auto",
         intercepts: bool = True,
-        ridge: Any = (4.0, 2.0),
+        ridge: Any = "auto",
         weighting: Any = "frequency",
         implicit: float = 0.0,
+        transform: Any = "none",
         clip: bool = True,
         tolerance: float = 0.02,
         validation: float = 0.1,
@@ -112,6 +121,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.ridge = ridge
         self.weighting = weighting
         self.implicit = implicit
+        self.transform = transform
         self.clip = clip
         self.tolerance = tolerance
         self.validation = validation

@@ -15,6 +15,7 @@ from ...stop import Status, Stop
 from ..input.observations import Observations, matrix_entries, pair_columns
 from . import parameters
 from .estimator import MatrixCompletion
+from .ridges import settled
 
 OWNER = "radius_for"
 
@@ -55,7 +56,8 @@ def radius_for(
     lam = number(OWNER, "lam", lam, positive=True)
     tolerance = number(OWNER, "tolerance", tolerance, positive=True)
     recipe, seen = parameters.recipe_of(model), _observed(model, X, y, sample_weight)
-    used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+    used = parameters.as_fitted(model, seen)
+    recipe = settled(recipe, used, parameters.chooses_ridge(model), parameters.chooses_delta(model))
     with one_blas_thread:
         objective = recipe.objective(used, recipe.offset(used))
         problem = Penalized(objective, lam)

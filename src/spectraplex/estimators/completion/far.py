@@ -20,9 +20,9 @@ from ...penalized import unit_ball, zero_image
 from ...places.dask import ClusterPlace
 from ...places.numpy import Array
 from ...solve import solve
-from ..input.observations import OWNER
+from ..input.observations import OWNER, Observations
 from . import far_parts
-from .choose import _FIRST, Choice, Walk, no_choice
+from .choose import FIRST, Choice, Walk, no_choice, together
 from .far_parts import Sums
 from .recipe import Recipe, Solution
 
@@ -56,6 +56,24 @@ class FarObservations:
             what = f"{bad[0]:g} is among them" if bad else "−1, 0 and 1 are all among them"
             raise ValueError(f"{OWNER}: the logistic loss needs values all 0/1 or all −1/+1, but {what}.")
         return self
+
+    def logged(self) -> FarObservations:
+        """Values on the scale of log(1 + value)."""
+        if self.sums.low <= -1.0:
+            raise ValueError(f"{OWNER}: transform='log1p' needs values above −1, and one is {self.sums.low:g}.")
+        return FarObservations(_mapped(self.table, far_parts.logged))
+
+    def sample(self, most: int = 200_000) -> Observations:
+        """Some whole rows, here; all of them where there are few observations. Rows come in the order of a hash."""
+        share = min(1.0, most / max(1, len(self.table)))
+        found = self.table.each(far_parts.first_rows, share)
+        firsts = np.cumsum([0, *(part.shape[0] for part in found)])
+        rows = np.concatenate([part.rows + first for part, first in zip(found, firsts, strict=False)])
+        cols, values = (np.concatenate([getattr(part, name) for part in found]) for name in ("cols", "values"))
+        weights = None
+        if any(part.weights is not None for part in found):
+            weights = np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in found])
+        return Observations(rows, cols, values, weights, (int(firsts[-1]), self.shape[1]))
 
     def split(self, share: float, seed: int) -> FarObservations:
         """What is fitted, with what is kept aside beside it."""
@@ -120,13 +138,18 @@ def _count(part: Any) -> int:
 
 
 class _FarWalk(Walk):
-    """Scores are sums over the shards."""
+    """Losses are sums over the shards."""
 
-    def score(self, solution: Solution) -> float:
-        place = self.objective.place
-        asked = (solution.profiles, solution.X.s, solution.X.V, solution.rows, solution.cols, self.recipe)
-        loss, weight = (sum(part) for part in zip(*place.ask(("held_out", *asked))[0], strict=True))
-        return self.recipe.score(float(loss), float(weight))
+    def loss(self, solution: Solution | None) -> tuple[float, float]:
+        place, objective = self.objective.place, self.objective
+        if solution is None:
+            found = objective.inner(zero_image(objective))
+            U = place.axis(slice(0, place.m), 0, "float64")
+            asked = (U, np.zeros(1), np.zeros((place.n, 1)), found.rows, found.cols)
+        else:
+            asked = (solution.profiles, solution.X.s, solution.X.V, solution.rows, solution.cols)
+        loss, weight = (sum(part) for part in zip(*place.ask(("held_out", *asked, self.recipe))[0], strict=True))
+        return float(loss), float(weight)
 
 
 def far_choose(
@@ -143,10 +166,15 @@ def far_choose(
     if not len(train.table) or len(train.table) == len(seen.table):
         return no_choice()
     objective = train.objective(recipe, train.offset(recipe))
-    first = _FIRST * first_radius(objective)
+    first = FIRST * first_radius(objective)
     if not first > 0:
         return no_choice()
-    return _FarWalk(recipe, objective, None, seed, observers, told, solver).chosen(first)
+    walk = _FarWalk(recipe, objective, None, seed, observers, _nobody, solver)
+    return together([walk], told, first, len(seen.table) / len(train.table), len(seen.table) - len(train.table))
+
+
+def _nobody(radius: float, score: float) -> None:
+    """The walk is heard once, by those who walk together."""
 
 
 def first_radius(objective: ShardedIntercepts) -> float:

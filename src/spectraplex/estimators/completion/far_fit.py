@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
@@ -26,9 +27,11 @@ from ...problem import Problem
 from ..callbacks import Told
 from ..input.labels import Labels, as_column
 from ..input.observations import OWNER, Observations
-from . import fitting, parameters, serving
+from . import fitting, notices, parameters, serving
+from .choose import stretched
 from .far import FarObservations, far_choose, in_order
 from .recipe import Solution, default_stop, solved
+from .ridges import settled
 from .shards import OnWorkers, Shards, shard_model
 
 _TALL = ("U_", "profiles_", "row_intercepts_", "row_scales_", "row_labels_", "observations_", "shards_")
@@ -74,30 +77,48 @@ def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks =
     parameters.refuse_size(np.array([sums.low, sums.high]))
     model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     model.range_ = (sums.low, sums.high)
-    used = seen.in_signs() if recipe.loss == "logistic" else seen
+    used = _as_fitted(model, seen)
     with one_blas_thread, Told(model, hooks) as told:
-        path, start = serving.no_path(), None
+        chosen = parameters.chooses_ridge(model), parameters.chooses_delta(model)
+        if any(chosen):
+            recipe = settled(recipe, used.sample(), *chosen)
+        path, start, model.notices_ = serving.no_path(), None, []
         if radius is None:
             choice = far_choose(
                 recipe, used, float(model.validation), model.seed_, told.observers, told.scored, hooks.solver
             )
             radius, path, start = choice.radius, choice.path, choice.start
+            model.notices_ = notices.of_choice(choice)
         model.offset_ = used.offset(recipe)
         objective = used.objective(recipe, model.offset_)
         if start is not None:  # the same rows, in the same shards
             place = objective.place
             start = replace(start, U=place.adopt(cast(ClusterPlace, start.place), start.U), place=place)
+            start = stretched(objective, start, radius)
         stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=hooks.solver)
         found = solved(objective, radius, stop, **asked)
         model.radius_, model.path_ = radius, path
+        model.ridge_, model.delta_ = recipe.ridges, recipe.delta
         fit = Fitted(objective, found, seen)
         if fit.bytes <= whole_bytes():
             _come_back(model, fit, names)
         else:
             _stay(model, fit, names)
+    for each in model.notices_:
+        warnings.warn(f"{OWNER}, about the data: {each}.", UserWarning, stacklevel=5)
     fitting.warn_of(model, found, stop)
     return model
+
+
+def _as_fitted(model: Any, seen: FarObservations) -> FarObservations:
+    """As the objective takes them: 0/1 as signs, values on the scale of ``transform``."""
+    logarithm = parameters.takes_log(model)
+    if model.loss != "logistic":
+        return seen.logged() if logarithm else seen
+    if logarithm:
+        raise ValueError(f"{OWNER}: transform goes with numbers; the values of the logistic loss are two classes.")
+    return seen.in_signs()
 
 
 class Fitted:

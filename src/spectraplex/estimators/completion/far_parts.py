@@ -78,6 +78,20 @@ def in_signs(part: Rows) -> Rows:
     return replace(part, values=2.0 * part.values - 1.0)
 
 
+def logged(part: Rows) -> Rows:
+    return replace(part, values=np.log1p(part.values))
+
+
+def first_rows(part: Rows, share: float) -> Observations:
+    """The first rows, with about a share of the observations."""
+    count = int(
+        np.searchsorted(part.rows, part.rows[-1] + 1 if share >= 1.0 else part.rows[int(share * part.rows.size)])
+    )
+    rows = int(part.rows[count - 1]) + 1 if count else 0
+    weights = None if part.weights is None else part.weights[:count]
+    return Observations(part.rows[:count], part.cols[:count], part.values[:count], weights, (rows, part.columns))
+
+
 def bends_at(part: Rows, recipe: Recipe, here: float) -> tuple[float, float]:
     """Slope and curvature of the loss of one constant."""
     z, loss = np.full(part.values.size, here), recipe.losses()

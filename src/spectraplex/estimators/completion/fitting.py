@@ -17,9 +17,10 @@ from ...stop import Status, Stop
 from ..callbacks import Told
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
-from . import parameters, serving
-from .choose import choose
+from . import notices, parameters, serving
+from .choose import choose, stretched
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
+from .ridges import settled
 
 NO_HOOKS = Hooks()
 _ENDS = {
@@ -85,9 +86,11 @@ def fit_observations(
     model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     parameters.refuse_size(seen.values)
     model.range_ = (float(seen.values.min()), float(seen.values.max()))
-    used = parameters.in_signs(seen) if recipe.loss == "logistic" else seen
+    used = parameters.as_fitted(model, seen)
     solver = hooks.solver
     with one_blas_thread, Told(model, hooks) as told:
+        said = notices.of_data(recipe, seen, parameters.takes_log(model))
+        recipe = settled(recipe, used, parameters.chooses_ridge(model), parameters.chooses_delta(model))
         start = None
         path = serving.no_path()
         if known is not None:
@@ -95,17 +98,24 @@ def fit_observations(
         elif radius is None:
             choice = choose(recipe, used, float(model.validation), model.seed_, told.observers, told.scored, solver)
             radius, path, start = choice.radius, choice.path, choice.start
+            said += notices.of_choice(choice)
         model.offset_ = recipe.offset(used)
         objective = recipe.objective(used, model.offset_)
+        if start is not None:
+            start = stretched(objective, start, radius)
         stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
         found = solved(objective, radius, stop, **asked)
+    model.ridge_, model.delta_ = recipe.ridges, recipe.delta
     model.radius_, model.path_, model.observations_ = radius, path, seen
     model.row_labels_, model.column_labels_ = labels
     scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
     model.row_scales_, model.column_scales_ = scales
     keep(model, found, names)
-    warn_of(model, found, stop, stacklevel=5)
+    model.notices_ = said
+    for each in said:
+        warnings.warn(f"{OWNER}, about the data: {each}.", UserWarning, stacklevel=4)
+    warn_of(model, found, stop)
     return model
 
 

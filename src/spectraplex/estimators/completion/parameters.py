@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -15,11 +16,12 @@ from ..input.observations import OWNER, Observations, refuse_masked
 from .recipe import Recipe
 
 _LARGE = 1e50
+_USUAL = (4.0, 2.0)  # ridges that are about right for films
 LOSSES = ("squared", "huber", "logistic")
 
 
 def recipe_of(model: Any) -> Recipe:
-    """The settings, checked."""
+    """The settings, checked; where the data are to choose, what the choice begins with."""
     if model.loss not in LOSSES:
         raise ValueError(f"{OWNER}: unknown loss {model.loss!r}; known: {', '.join(map(repr, LOSSES))}.")
     for name in ("intercepts", "clip"):
@@ -37,10 +39,11 @@ def recipe_of(model: Any) -> Recipe:
         )
     ridges = None
     if model.intercepts:
-        given = model.ridge if isinstance(model.ridge, tuple | list) else (model.ridge, model.ridge)
+        given = _USUAL if chooses_ridge(model) else model.ridge
+        given = given if isinstance(given, tuple | list) else (given, given)
         if len(given) != 2:
             raise ValueError(
-                f"{OWNER}: ridge must be a number, or one for rows and one for columns, got {model.ridge!r}."
+                f"{OWNER}: ridge must be 'auto', a number, or one for rows and one for columns, got {model.ridge!r}."
             )
         ridges = (number(OWNER, "ridge", given[0], positive=True), number(OWNER, "ridge", given[1], positive=True))
     share = number(OWNER, "validation", model.validation, positive=True)
@@ -48,8 +51,29 @@ def recipe_of(model: Any) -> Recipe:
         raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
     number(OWNER, "tolerance", model.tolerance, positive=True)
     whole(OWNER, "max_iter", model.max_iter)
-    delta, implicit = number(OWNER, "delta", model.delta, positive=True), number(OWNER, "implicit", model.implicit)
-    return Recipe(model.loss, delta, ridges, exponent, implicit)
+    takes_log(model)
+    delta = 1.0 if chooses_delta(model) else number(OWNER, "delta", model.delta, positive=True)
+    return Recipe(model.loss, delta, ridges, exponent, number(OWNER, "implicit", model.implicit))
+
+
+def chooses_ridge(model: Any) -> bool:
+    """Whether the ridges are left to the data."""
+    if isinstance(model.ridge, str) and not is_word(model.ridge, "auto"):
+        raise ValueError(f"{OWNER}: ridge must be 'auto', a number, or a pair of numbers, got {model.ridge!r}.")
+    return is_word(model.ridge, "auto")
+
+
+def chooses_delta(model: Any) -> bool:
+    """Whether the scale of the Huber loss is left to the data."""
+    if isinstance(model.delta, str) and not is_word(model.delta, "auto"):
+        raise ValueError(f"{OWNER}: delta must be 'auto' or a positive number, got {model.delta!r}.")
+    return is_word(model.delta, "auto")
+
+
+def fitted_recipe(model: Any) -> Recipe:
+    """The settings of a fitted model, with what its data chose."""
+    recipe = recipe_of(model)
+    return replace(recipe, delta=model.delta_, ridges=None if recipe.ridges is None else model.ridge_)
 
 
 def radius_of(model: Any) -> float | None:
@@ -162,6 +186,29 @@ def in_signs(seen: Observations) -> Observations:
         what = f"{bad[0]:g} is among them" if bad.size else "−1, 0 and 1 are all among them"
         raise ValueError(f"{OWNER}: the logistic loss needs values all 0/1 or all −1/+1, but {what}.")
     return Observations(seen.rows, seen.cols, values, seen.weights, seen.shape)
+
+
+def takes_log(model: Any) -> bool:
+    """Whether log(1 + value) is fitted."""
+    if model.transform is None or is_word(model.transform, "none"):
+        return False
+    if not is_word(model.transform, "log1p"):
+        raise ValueError(f"{OWNER}: transform must be 'none' or 'log1p', got {model.transform!r}.")
+    return True
+
+
+def as_fitted(model: Any, seen: Observations) -> Observations:
+    """Observations as the objective takes them: 0/1 as signs, values on the scale of ``transform``."""
+    if model.loss == "logistic":
+        if takes_log(model):
+            raise ValueError(f"{OWNER}: transform goes with numbers; the values of the logistic loss are two classes.")
+        return in_signs(seen) if len(seen) else seen
+    if not takes_log(model):
+        return seen
+    if seen.values.min(initial=0.0) <= -1.0:
+        place = int(np.argmin(seen.values))
+        raise ValueError(f"{OWNER}: transform='log1p' needs values above −1, and one is {seen.values[place]:g}.")
+    return Observations(seen.rows, seen.cols, np.log1p(seen.values), seen.weights, seen.shape)
 
 
 def label_list(asked: Any, side: str) -> Array:

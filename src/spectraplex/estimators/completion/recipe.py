@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
 from ...objectives import Objective
 from ...objectives.implicit import Implicit
+from ...objectives.inner import SLACK
 from ...objectives.intercepts import Intercepts
 from ...observers import Observer
 from ...penalized import zero_image
@@ -33,6 +33,7 @@ from ..input.observations import Observations
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
 _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
 _WIDEST = 64  # and never with more than this;
+_SOME = 16  # one that goes on from another with no more than this;
 _ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
 _UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
@@ -64,11 +65,8 @@ class Recipe:
         """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""
         return np.asarray(((1.0 - _SMOOTHING) * counts / mean + _SMOOTHING) ** -self.exponent)
 
-    def score(self, loss: float, weight: float) -> float:
-        """A mean loss; its root mean square for the squared loss."""
-        return math.sqrt(2.0 * loss / weight) if self.loss == "squared" else float(loss / weight)
-
-    def objective(self, seen: Observations, offset: float) -> Intercepts | Implicit:
+    def objective(self, seen: Observations, offset: float, slack: float = SLACK) -> Intercepts | Implicit:
+        """The function of these observations; ``slack`` is how roughly intercepts may be fitted."""
         scales = None
         if self.exponent > 0:
             rows, cols = seen.counts()
@@ -83,6 +81,7 @@ class Recipe:
             offset=offset,
             ridges=self.ridges,
             scales=scales,
+            slack=slack,
         )
         return Implicit(inside, self.implicit) if self.implicit > 0 else inside
 
@@ -150,7 +149,7 @@ def solved(
     """
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
-    result = solver(problem, method=first_method(objective, cold=certify and start is None), **asked)
+    result = solver(problem, method=_method(objective, start, certify), **asked)
     U, s, V = as_rectangular(result).svd()
     X = replace(as_rectangular(result), U=U, s=s * min(1.0, radius / s.sum()) if s.size else s, V=V)
     image = objective.measure(*X.triple())
@@ -189,14 +188,19 @@ def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) 
     return certificate
 
 
-def first_method(objective: Table, cold: bool) -> Hybrid:
-    """From nothing to a radius that somebody gave, a wide first escape saves the rounds that would grow to it.
+def _method(objective: Table, start: Rectangular | None, certify: bool) -> Hybrid:
+    """From nothing to a radius, a wide first escape saves the rounds that would grow to it.
 
-    A walk begins where the rank is small, and what it starts from later has most of the directions already.
+    A walk begins where the rank is small, and each of its radii needs about twice the rank of the one before; what a
+    fit starts from has most of the directions already.
     """
-    if not cold:
-        return Hybrid()
-    return Hybrid(block=max(Hybrid.block, min(min(plainly(objective).shape) // _WIDE, _WIDEST)), share=_ROUGH)
+    short = min(plainly(objective).shape)
+    wide, few = min(short // _WIDE, _WIDEST), min(short // 4, _SOME)
+    if start is None:
+        wide = wide if certify else few
+    else:
+        wide = few if certify else min(max(start.s.size, few), _WIDEST)
+    return Hybrid(block=max(Hybrid.block, wide), share=_ROUGH, balance=certify)
 
 
 def _verifiable(certificate: Certificate) -> bool:

@@ -16,9 +16,10 @@ from ...places.numpy import Array
 from ...problem import Problem
 from ..input.labels import as_column, distinct, objects
 from ..input.observations import OWNER, Observations, pair_columns
-from .parameters import checked_values, in_signs, recipe_of, refuse_size
+from .parameters import as_fitted, checked_values, fitted_recipe, refuse_size, takes_log
 from .recipe import default_stop
 
+_LARGEST = 700.0  # the exponential of more is no number
 _MOST = 50  # Newton steps for one new row
 
 
@@ -66,6 +67,8 @@ def linked(model: Any, z: Array) -> Array:
         # one of two labels may never have been seen: 0/1 unless −1 was
         bottom = -1.0 if low == -1.0 else 0.0
         return np.asarray(bottom + (1.0 - bottom) * expit(z))
+    if takes_log(model):
+        z = np.expm1(np.minimum(z, _LARGEST))
     return np.clip(z, low, high) if model.clip else z
 
 
@@ -120,9 +123,9 @@ def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array 
         if other.any():
             place = int(np.argmax(other))
             raise ValueError(f"{OWNER}: the {side} label at pairs[{place}] was not in the fit: these are other data.")
-    recipe = recipe_of(model)
+    recipe = fitted_recipe(model)
     seen = Observations(rows, cols, values, weights, model.shape_).tidy()
-    objective = recipe.objective(in_signs(seen) if recipe.loss == "logistic" else seen, model.offset_)
+    objective = recipe.objective(as_fitted(model, seen), model.offset_)
     return Problem(objective, NuclearBall(objective.shape, model.radius_))
 
 
@@ -174,8 +177,8 @@ def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
     cols = model.column_labels_.codes(second, OWNER, "column labels")
     rows, cols, values = rows[cols >= 0], cols[cols >= 0], values[cols >= 0]
     seen = Observations(rows, cols, values, None, (count, len(model.column_labels_)))
-    recipe = recipe_of(model)
-    used = in_signs(seen) if recipe.loss == "logistic" and len(seen) else seen
+    recipe = fitted_recipe(model)
+    used = as_fitted(model, seen)
     scales = np.ones(count)
     if recipe.exponent > 0:
         scales = recipe.scale(seen.counts()[0], model.row_mean_count_)

@@ -15,6 +15,7 @@ from ...places.numpy import Array
 from ...trace import Trace
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations
+from .parameters import recipe_of
 
 _FORMAT = 1
 _ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
@@ -46,6 +47,8 @@ class Stored:
             "estimator": OWNER,
             "parameters": {name: plain(value) for name, value in me.get_params().items()},
             "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
+            "chosen": {"ridge": plain(me.ridge_), "delta": plain(me.delta_)},
+            "notices": list(me.notices_),
             "range": list(me.range_),
             "shape": list(me.shape_),
             "counted": [me.row_labels_.counted, me.column_labels_.counted],
@@ -73,6 +76,8 @@ class Stored:
                 setattr(model, name, np.asarray(arrays[name]))
             for name in _NUMBERS:
                 setattr(model, name, restored(document["numbers"][name]))
+            model.ridge_, model.delta_ = _chosen(model, document)
+            model.notices_ = [str(each) for each in document.get("notices", ())]
             low, high = document["range"]
             model.range_ = (float(low), float(high))
             model.shape_ = tuple(int(size) for size in document["shape"])
@@ -126,6 +131,18 @@ def _fit_together(model: Any) -> None:
         raise ValueError("the observed values do not fit")
     if not set(model.path_) >= {"radius", "score", "value", "rank", "n_iter"}:
         raise ValueError("the path is not whole")
+
+
+def _chosen(model: Any, document: dict[str, Any]) -> tuple[tuple[float, float] | None, float]:
+    """Ridges and scale of the loss; a model from before the data chose them has them among its settings."""
+    known = document.get("chosen")
+    if known is None:
+        recipe = recipe_of(model)
+        return recipe.ridges, recipe.delta
+    ridge, delta = restored(known["ridge"]), float(restored(known["delta"]))
+    if ridge is not None and not (len(ridge) == 2 and all(isfinite(part) and part > 0 for part in ridge)):
+        raise ValueError(f"ridge is {ridge!r}")
+    return ridge, delta
 
 
 def _certificate(known: dict[str, Any]) -> Certificate:

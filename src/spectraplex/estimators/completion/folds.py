@@ -1,0 +1,71 @@
+"""Which observations are kept aside while a setting is chosen: folds that do not know what labels are called.
+
+A label is known by the observations that it has: by how their values rank, and by which labels they are shared with.
+From these every pair gets a number that looks random, and the folds are cut from the order of the numbers. So neither
+names of labels nor the order of the data, nor the unit of the values, nor a seed decides which pairs are kept aside.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...places.numpy import Array
+from ..input.observations import Observations
+
+_ENOUGH = 5000  # pairs kept aside, in all folds together: a radius is then known well enough
+_MOST = 5  # folds
+_GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def folds(seen: Observations, share: float) -> list[Array]:
+    """Masks of observations to keep aside: one of so large a share of the *pairs*, more where those are few.
+
+    A pair that comes twice is one.
+    """
+    pair, key = _keys(seen)
+    held = _held(key.size, share)
+    most = min(_MOST, max(1, math.floor(key.size / held)))
+    count = min(most, math.ceil(_ENOUGH / held))
+    order = np.argsort(key, kind="stable")
+    out = []
+    for fold in range(count):
+        chosen = np.zeros(key.size, bool)
+        chosen[order[fold * held : (fold + 1) * held]] = True
+        out.append(np.asarray(chosen[pair]))
+    return out
+
+
+def _held(count: int, share: float) -> int:
+    return min(max(1, round(share * count)), max(count - 1, 1))
+
+
+def _keys(seen: Observations) -> tuple[Array, Array]:
+    """The pair of every observation, and a number for every pair."""
+    place, pair = np.unique(seen.rows * seen.shape[1] + seen.cols, return_inverse=True)
+    pair = pair.reshape(-1)
+    rank = np.unique(seen.values, return_inverse=True)[1].reshape(-1)
+    value = _summed(pair, _mixed(rank.astype(np.uint64)), place.size)  # of all observations of a pair
+    rows, cols = place // seen.shape[1], place % seen.shape[1]
+    row, col = (_summed(side, value, count) for side, count in zip((rows, cols), seen.shape, strict=True))
+    row, col = (
+        _summed(rows, _mixed(value + _mixed(col)[cols]), seen.shape[0]),
+        _summed(cols, _mixed(value ^ _mixed(row)[rows]), seen.shape[1]),
+    )
+    return pair, _mixed(_mixed(row)[rows] + _mixed(col + _GOLDEN)[cols] + _mixed(value))
+
+
+def _summed(places: Array, numbers: Array, count: int) -> Array:
+    """Sums of whole numbers, modulo 2⁶⁴: their order makes no difference."""
+    out = np.zeros(count, np.uint64)
+    np.add.at(out, places, numbers)
+    return out
+
+
+def _mixed(numbers: Array) -> Array:
+    """Bits well stirred (the finisher of splitmix64)."""
+    x = numbers + _GOLDEN
+    x = (x ^ (x >> np.uint64(30))) * _FIRST
+    x = (x ^ (x >> np.uint64(27))) * _SECOND
+    return np.asarray(x ^ (x >> np.uint64(31)))

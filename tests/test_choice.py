@@ -1,0 +1,163 @@
+"""The radius that the data choose: stable, from folds that do not know names; and what the data tell beside it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from spectraplex import verify
+from spectraplex.datasets import ratings_like
+from spectraplex.estimators import MatrixCompletion
+from spectraplex.estimators.completion.folds import folds
+from spectraplex.estimators.completion.strides import GROWTH, Strides
+from spectraplex.estimators.input.observations import Observations
+
+TABLE = ratings_like(60, 50, 1500, rank=3, noise=0.5, seed=4)
+PAIRS = np.column_stack([TABLE.rows, TABLE.cols])
+
+
+def observations(rows, cols, values, weights=None) -> Observations:
+    return Observations(np.asarray(rows), np.asarray(cols), np.asarray(values, float), weights, (60, 50)).tidy()
+
+
+def test_folds_share_no_pair_and_have_the_share():
+    seen = observations(TABLE.rows, TABLE.cols, TABLE.values)
+    parts = folds(seen, 0.1)
+    assert len(parts) == 5 and {int(part.sum()) for part in parts} == {150}
+    assert np.sum(parts, axis=0).max() == 1
+    assert len(folds(seen, 0.6)) == 1  # a second one would need pairs of the first
+    large = ratings_like(500, 400, 60_000, seed=0)
+    assert len(folds(Observations(large.rows, large.cols, large.values, None, large.shape), 0.1)) == 1
+
+
+def test_folds_do_not_know_names_order_units_or_repetition():
+    rng = np.random.default_rng(0)
+    rows, cols = rng.permutation(60), rng.permutation(50)
+    plain = observations(TABLE.rows, TABLE.cols, TABLE.values)
+
+    def aside(seen: Observations, fold: np.ndarray, back: tuple) -> set:
+        return {(int(back[0][r]), int(back[1][c])) for r, c in zip(seen.rows[fold], seen.cols[fold], strict=True)}
+
+    same = (np.arange(60), np.arange(50))
+    known = [aside(plain, fold, same) for fold in folds(plain, 0.1)]
+    renamed = observations(rows[TABLE.rows], cols[TABLE.cols], 7.0 * TABLE.values - 2.0)
+    back = (np.argsort(rows), np.argsort(cols))
+    assert [aside(renamed, fold, back) for fold in folds(renamed, 0.1)] == known
+    twice = observations(*(np.concatenate([each, each[:40]]) for each in (TABLE.rows, TABLE.cols, TABLE.values)))
+    assert [aside(twice, fold, same) for fold in folds(twice, 0.1)] == known
+    other = TABLE.values.copy()
+    other[3] += 1.0
+    changed = observations(TABLE.rows, TABLE.cols, other)
+    assert [aside(changed, fold, same) for fold in folds(changed, 0.1)] != known
+
+
+def test_neither_seeds_nor_names_move_predictions():
+    rng = np.random.default_rng(1)
+    rows, cols, order = rng.permutation(60), rng.permutation(50), rng.permutation(TABLE.values.size)
+    other = np.column_stack([rows[TABLE.rows], cols[TABLE.cols]])
+    first = MatrixCompletion(random_state=0).fit(PAIRS, TABLE.values)
+    second = MatrixCompletion(random_state=1).fit(PAIRS, TABLE.values)
+    renamed = MatrixCompletion().fit(other[order], TABLE.values[order])
+    for fit, asked in ((second, PAIRS), (renamed, other)):
+        assert np.sqrt(np.mean((fit.predict(asked) - first.predict(PAIRS)) ** 2)) < 0.02
+        assert fit.radius_ == pytest.approx(first.radius_, rel=0.1)
+
+
+class Curve(Strides):
+    """A walk over a score that is known."""
+
+    def __init__(self, score) -> None:
+        super().__init__()
+        self.of = score
+
+    def visit(self, radius, starts=()):
+        class Here:
+            free = False
+
+        here = Here()
+        here.radius, here.score, here.starts = radius, self.of(radius), ()
+        self.points.append(here)
+        return here
+
+
+@pytest.mark.parametrize("lowest", [0.05, 0.9, 3.0, 40.0, 700.0])
+def test_a_walk_finds_the_lowest_point_of_a_parabola(lowest):
+    walk = Curve(lambda radius: 1.0 + 0.01 * np.log2(radius / lowest) ** 2)
+    walk.there_and_back(1.0)
+    found, near = walk.lowest()
+    assert found == pytest.approx(lowest, rel=1e-6) and not walk.edge
+    assert found / GROWTH <= near.radius <= found * GROWTH**2
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_walk_that_ends_at_the_edge_knows_it(sign):
+    walk = Curve(lambda radius: 1.0 + 0.5 / (1.0 + radius ** (-0.2 * sign)))
+    walk.there_and_back(1.0)
+    assert walk.edge
+
+
+def told(pairs, values, **settings) -> tuple[MatrixCompletion, list[str]]:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model = MatrixCompletion(**settings).fit(pairs, values)
+    return model, [str(each.message) for each in heard]
+
+
+RNG = np.random.default_rng(5)
+HOURS = np.expm1(1.0 + 0.7 * (RNG.standard_normal(60)[TABLE.rows] + RNG.standard_normal(50)[TABLE.cols]))
+HOURS = np.maximum(HOURS * np.exp(0.7 * RNG.standard_normal(HOURS.size)), 0.0)
+
+CASES = {
+    "so will be every prediction": (PAIRS, np.full(len(PAIRS), 3.0), {}),
+    "one class only": (PAIRS, np.ones(len(PAIRS)), {"loss": "logistic"}),
+    "fewer than rows and columns together": (PAIRS[::21], TABLE.values[::21], {}),
+    'set transform="log1p"': (PAIRS, HOURS, {}),
+    "every row has one observation": (np.column_stack([np.arange(len(PAIRS)), TABLE.cols]), TABLE.values, {}),
+    "every column has one observation": (np.column_stack([TABLE.rows, np.arange(len(PAIRS))]), TABLE.values, {}),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_what_the_data_tell_is_said_once_and_kept(what):
+    pairs, values, settings = CASES[what]
+    model, heard = told(pairs, values, radius=1.0, **settings)
+    assert sum(what in each for each in heard) == 1 and all(each.endswith(".") for each in heard)
+    assert any(what in each for each in model.notices_)
+    again = MatrixCompletion.from_arrays(*model.to_arrays())
+    assert again.notices_ == model.notices_
+
+
+def test_ordinary_data_tell_nothing():
+    model, heard = told(PAIRS, TABLE.values)
+    assert heard == [] == model.notices_
+
+
+def test_log1p_fits_logarithms_and_predicts_values():
+    model, heard = told(PAIRS, HOURS, transform="log1p", radius=5.0)
+    assert heard == []
+    plain = MatrixCompletion(radius=5.0).fit(PAIRS, np.log1p(HOURS))
+    assert np.allclose(np.log1p(model.predict(PAIRS)), plain.predict(PAIRS), atol=1e-9)
+    assert model.range_ == (HOURS.min(), HOURS.max()) and np.array_equal(
+        np.sort(model.observations_.values), np.sort(HOURS)
+    )
+    assert verify(model.certificate_, model.problem(PAIRS, HOURS), (model.U_, model.s_, model.V_))
+    seen = TABLE.rows == 0
+    given = dict(zip(TABLE.cols[seen].tolist(), HOURS[seen].tolist(), strict=True))
+    more = model.fold_in({1000: given})
+    asked = [(1000, column) for column in given]
+    assert np.abs(np.log1p(more.predict(asked)) - np.log1p(model.predict(PAIRS[seen]))).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "why"),
+    [
+        ([1.0, -1.5], {"transform": "log1p"}, "needs values above −1"),
+        ([1.0, 2.0], {"transform": "log"}, "transform must be 'none' or 'log1p'"),
+        ([1.0, 0.0], {"transform": "log1p", "loss": "logistic"}, "transform goes with numbers"),
+    ],
+)
+def test_transforms_that_make_no_sense_are_refused(values, settings, why):
+    with pytest.raises(ValueError, match=why):
+        MatrixCompletion(**settings).fit([[0, 0], [1, 1]], values)
