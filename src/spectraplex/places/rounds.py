@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import time
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -23,7 +24,22 @@ from .shards import Call, Own, Sent, Slot, adopted, advance, operation, qualifie
 from .tall import rows_between
 
 LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
-_KEPT = 15  # rounds whose arguments stay on the workers; after twice as many all states are kept a second time
+_SAID = {  # what operations are called on the dashboard of Dask; others by their own names, "" not at all
+    "itself": "evaluate",
+    "paired": "",
+    "product": "multiply_left",
+    "product_back": "multiply_right",
+    "raw_products": "quasi_newton",
+    "products_of": "quasi_newton",
+    "line": "line_search",
+    "line_at": "line_search",
+    "dots_own": "dots",
+    "mark_of": "fingerprint",
+    "length_of": "norm",
+    "whole": "gradient",
+}
+_KEPT = 15  # rounds whose arguments stay on the workers; all states are copied after twice as many or more,
+_SELDOM = 20.0  # when the rounds since took so many times as long as the copying: it costs a twentieth at most
 
 
 class Held:
@@ -91,6 +107,7 @@ class Rounds:
         self._calls: list[Call] = []
         self._sent: list[Any] = []
         self._own: list[SharedOut] = []
+        self._spent = self._copying = 0.0  # seconds of rounds since all states were copied, and of that copying
         self._lineage: list[Any] = []  # what was sent in the last rounds: they may have to be computed again
 
     # ---------------------------------------------------------------------------------------------- programs and rounds
@@ -107,12 +124,13 @@ class Rounds:
         asked = [Call(qualified(name), tuple(map(self._argument, arguments))) for name, *arguments in questions]
         calls, sent, own = [*self._calls, *asked], self._sent, self._own
         self._calls, self._sent, self._own = [], [], []
+        began = time.perf_counter()
         self.rounds += 1
         self.bytes += sum(each.nbytes for each in sent)
         there = self.client.scatter([sent], broadcast=True, hash=False)[0] if sent else []
         self._lineage.append((there, own))
         kept = frozenset(self._live.keys())
-        word = "+".join(dict.fromkeys(name for name, *_ in questions)) or "write"
+        word = _words(name for name, *_ in questions) or "write"
         at = f"{self._name}-{next(self._numbers)}"
         new = [
             self.client.submit(
@@ -129,15 +147,23 @@ class Rounds:
             for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
         ]
         numbers = [
-            self.client.submit(small_of, each, key=f"numbers-{at}-{p}", pure=False) for p, each in enumerate(new)
+            self.client.submit(small_of, each, key=f"answers-{at}-{p}", pure=False) for p, each in enumerate(new)
         ]
         self._states = new
         answers = self.client.gather(numbers)
-        if len(self._lineage) >= 2 * _KEPT and len(self.client.scheduler_info()["workers"]) > 1:
-            self.client.replicate(new, n=2)  # a lost worker costs no more than the rounds since the last time
-            self._lineage = self._lineage[_KEPT:]
+        self._spent += time.perf_counter() - began
+        if len(self._lineage) >= 2 * _KEPT and self._spent >= _SELDOM * self._copying:
+            self._keep_twice()
         self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
         return [list(answer) for answer in zip(*answers, strict=True)]
+
+    def _keep_twice(self) -> None:
+        """All states on two workers: a lost one costs no more than the rounds since the last time."""
+        began = time.perf_counter()
+        if len(self.client.scheduler_info()["workers"]) > 1:
+            self.client.replicate(self._states, n=2)
+            self._lineage = self._lineage[-_KEPT:]
+        self._copying, self._spent = time.perf_counter() - began, 0.0
 
     def total(self, *question: Any) -> Any:
         """The sum of all shards' answers to one question."""
@@ -215,6 +241,12 @@ class Rounds:
         """A left block that an operation of the shards makes."""
         like = np.empty((0, width), dtype)
         return cast(Left, self.make(name, *arguments, kind=lambda at: Left(at, like)))
+
+
+def _words(names: Iterable[str]) -> str:
+    """What a round does, for people."""
+    said = dict.fromkeys(_SAID.get(name, name) for name in names)
+    return "+".join(word for word in said if word) or "pair"
 
 
 def asked_of(place: Any) -> tuple[int, int]:
