@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .crew import Crew, in_words
 from .numpy import Array
 from .shards import Call, Sent, Slot, advance, operation, rows_of, small_of
 from .tall import rows_between
@@ -70,6 +71,7 @@ class Rounds:
         self.rounds, self.bytes = 0, 0
         self._name = uuid.uuid4().hex[:8]
         self._spans: list[Any] | None = None
+        self._crew = Crew(client)
         self._states: list[Any] = [({}, []) for _ in shards]
         self._numbers = itertools.count()
         self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
@@ -89,30 +91,34 @@ class Rounds:
     def ask(self, *questions: tuple[Any, ...]) -> list[list[Any]]:
         """One round: everything written down, then the questions; the answers of all shards to each of them."""
         asked = [Call(name, tuple(map(self._argument, arguments))) for name, *arguments in questions]
-        calls, sent, self._calls, self._sent = [*self._calls, *asked], self._sent, [], []
-        self.rounds += 1
-        self.bytes += sum(each.nbytes for each in sent if isinstance(each, np.ndarray))
-        whole = [each for each in sent if isinstance(each, np.ndarray)]
-        ready = iter(self.client.scatter(whole, broadcast=True, hash=False) if whole else [])
-        there = [each.parts if isinstance(each, SharedOut) else [next(ready)] * len(self.shards) for each in sent]
-        self._lineage.append(there)
-        kept = frozenset(self._live.keys())
+        calls, sent, before = [*self._calls, *asked], self._sent, (self._calls, self._states)
         word = "+".join(dict.fromkeys(call.name for call in asked)) or "write"
-        at = f"{self._name}-{next(self._numbers)}"
-        new = [
-            self.client.submit(
-                advance, shard, state, calls, kept, [each[p] for each in there], key=f"{word}-{at}-{p}", pure=False
-            )
-            for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
-        ]
-        numbers = [
-            self.client.submit(small_of, each, key=f"numbers-{at}-{p}", pure=False) for p, each in enumerate(new)
-        ]
-        self._states = new
-        answers = self.client.gather(numbers)
-        if len(self._lineage) >= 2 * _KEPT and len(self.client.scheduler_info()["workers"]) > 1:
-            self.client.replicate(new, n=2)  # a lost worker costs no more than the rounds since the last time
-            self._lineage = self._lineage[_KEPT:]
+        at, new = f"{self._name}-{next(self._numbers)}", []
+        try:
+            whole = [each for each in sent if isinstance(each, np.ndarray)]
+            ready = iter(self._crew.send(whole, True) if whole else [])
+            there = [each.parts if isinstance(each, SharedOut) else [next(ready)] * len(self.shards) for each in sent]
+            kept = frozenset(self._live.keys())
+            for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True)):
+                given, key = [each[p] for each in there], f"{word}-{at}-{p}"
+                home = self._crew.home(p)
+                new.append(self.client.submit(advance, shard, state, calls, kept, given, key=key, pure=False, **home))
+            numbers = [
+                self.client.submit(small_of, each, key=f"numbers-{at}-{p}", pure=False) for p, each in enumerate(new)
+            ]
+            self._states, self._calls, self._sent = new, [], []
+            answers = self.client.gather(numbers)
+            self._lineage.append(there)
+            due = self._crew.lost(self.shards) or len(self._lineage) >= 2 * _KEPT
+            if due and self._crew.keep(new):  # a lost worker costs no more than the rounds since the last time
+                self._lineage = self._lineage[_KEPT:]
+        except BaseException as error:  # Ctrl-C, too: what was written down is asked again, from the state before
+            (self._calls, self._states), self._sent = before, sent
+            if isinstance(error, Exception):
+                raise in_words(error, self.client, len(self.shards), new) from None
+            raise
+        self.rounds += 1
+        self.bytes += sum(each.nbytes for each in whole)
         self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
         return [list(answer) for answer in zip(*answers, strict=True)]
 
@@ -141,8 +147,11 @@ class Rounds:
         if self._calls:
             self.ask()
         key = f"rows-{self._name}-{next(self._numbers)}-{shard}"
-        future = self.client.submit(rows_of, self._states[shard], held.at, low, high, key=key, pure=False)
-        found = cast(Array, future.result())
+        try:
+            future = self.client.submit(rows_of, self._states[shard], held.at, low, high, key=key, pure=False)
+            found = cast(Array, future.result())
+        except Exception as error:
+            raise in_words(error, self.client, len(self.shards)) from None
         self.bytes += found.nbytes
         return found
 
@@ -152,7 +161,10 @@ class Rounds:
         for low, high in self.spans(along):
             own = rows_between(array, low, high)
             self.bytes += own.nbytes
-            parts.append(self.client.scatter(own, broadcast=2, hash=False))
+            try:
+                parts.append(self._crew.send(own, 2))
+            except Exception as error:
+                raise in_words(error, self.client, len(self.shards)) from None
         return SharedOut(parts)
 
     def verb(self, name: str, *arguments: Any) -> Any:
