@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +13,7 @@ import pytest
 
 import spectraplex as sx
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 dd = pytest.importorskip("dask.dataframe")
@@ -16,6 +21,7 @@ dd = pytest.importorskip("dask.dataframe")
 from spectraplex.certificates.evidence import slope_mark  # noqa: E402
 from spectraplex.fingerprint import factors_fingerprint  # noqa: E402
 from spectraplex.objectives import row_order  # noqa: E402
+from spectraplex.places.crew import ClusterLost  # noqa: E402
 
 ASKED = {"row": "who", "column": "what", "value": "stars"}
 
@@ -266,3 +272,132 @@ def test_a_checkpoint_that_was_not_finished_is_passed_over(tmp_path):
 def test_a_checkpoint_that_is_never_due_is_refused(asked, words):
     with pytest.raises(ValueError, match=words):
         sx.Checkpoint("run", **asked)
+
+
+# --------------------------------------------------------------------------------------- lost and joining workers
+
+QUIET = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
+
+
+def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
+    """−9 in the midst of whatever they do: a timer fires at random in each of five steps."""
+    told, rng, timers = table(seed=9), np.random.default_rng(3), []
+    with distributed.LocalCluster(n_workers=3, **QUIET) as cluster, distributed.Client(cluster) as own:
+        problem, stop = sharded(told, own, 3), sx.Stop(max_steps=7)
+        through = sx.solve(problem, "cg", stop)
+
+        def kill(record, point):
+            if 1 <= record.step <= 5:
+                for timer in timers:
+                    timer.join()
+                own.wait_for_workers(2, timeout=120)
+                nannies = [each for each in cluster.workers.values() if each.worker_address in own.nthreads()]
+                victim = nannies[rng.integers(len(nannies))].pid
+                timers.append(threading.Timer(0.2 * rng.random(), os.kill, (victim, signal.SIGKILL)))
+                timers[-1].start()
+
+        again = sx.solve(problem, "cg", stop, observers=[kill])
+        for timer in timers:
+            timer.join()
+        assert len(timers) == 5
+        assert again.value == pytest.approx(through.value, rel=1e-12)
+        assert again.lower_bound == pytest.approx(through.lower_bound, rel=1e-9)
+        assert sx.verify(again.certificate, problem, again)
+
+
+def test_a_worker_that_joins_is_used():
+    with distributed.LocalCluster(n_workers=1, **QUIET) as cluster, distributed.Client(cluster) as own:
+        problem = sharded(table(), own, 4)
+        place, old = problem.place, set(own.nthreads())
+        before = sx.solve(problem, "cg", sx.Stop(max_steps=2))
+        cluster.scale(2)
+        own.wait_for_workers(2)
+        on = sx.solve(problem, "cg", sx.Stop(max_steps=2), start=before)
+        (new,) = set(own.nthreads()) - old
+        assert sum(new in who for who in own.who_has(place._states).values()) >= 2  # half of the shards live there now
+    assert on.trace[-1].step == 4
+
+
+def test_copies_stay_on_two_workers(client):
+    """Dask would remove them within two seconds."""
+    place = sharded(table(), client, 2).place
+    U = place.random(slice(0, 40), 3, "float64", np.random.default_rng(0))
+    place.finite(U)
+    client.replicate(place._states, n=2)
+    time.sleep(3.0)
+    assert all(len(who) == 2 for who in client.who_has(place._states).values())
+
+
+class Dies(distributed.WorkerPlugin):
+    """Two operations that no shard survives."""
+
+    def setup(self, worker):
+        import os
+        import signal
+
+        from spectraplex.places.operations import OPERATIONS
+
+        def no_room(shard):
+            if shard.rows.start:  # not the first one
+                raise MemoryError("Unable to allocate 1. PiB")
+
+        OPERATIONS["no_room"] = no_room
+        OPERATIONS["dies"] = lambda shard: os.kill(os.getpid(), signal.SIGKILL) if shard.rows.start else None
+
+
+def test_a_worker_out_of_memory_gets_a_sentence_that_names_the_shard():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, **QUIET) as cluster,
+        distributed.Client(cluster) as own,
+    ):
+        own.register_plugin(Dies())
+        problem = sharded(table(), own, 2)
+        with pytest.raises(ClusterLost, match=r"out of memory with shard 1 of 2 \(no_room\); take more shards"):
+            problem.place.ask(("no_room",))
+        assert problem.place.ask(("spans_of",))  # it goes on
+        with pytest.raises(ClusterLost, match=r"that computed shard 1 of 2 \(dies\) died .* out of memory; take more"):
+            problem.place.ask(("dies",))
+
+
+def test_a_closed_client_ends_with_a_sentence_that_names_the_last_checkpoint(tmp_path):
+    with distributed.LocalCluster(n_workers=2, **QUIET) as cluster, distributed.Client(cluster) as own:
+        problem, kept = sharded(table(), own, 2), sx.Checkpoint(tmp_path / "run", seconds=None, steps=1)
+        other = distributed.Client(cluster)
+        there = sharded(table(), other, 2)
+
+        def leave(record, point):
+            if record.step == 2:
+                other.close()
+
+        with pytest.raises(ClusterLost, match=r"connection to the scheduler is gone.*would have kept one"):
+            sx.solve(there, "cg", sx.Stop(max_steps=5), [leave])
+        other = distributed.Client(cluster)
+        there = sharded(table(), other, 2)
+        with pytest.raises(ClusterLost, match=r"solve: the connection .* last checkpoint is .*run.step-00000001"):
+            sx.solve(there, "cg", sx.Stop(max_steps=5), [kept, leave])
+        on = sx.solve(problem, "cg", sx.Stop(max_steps=4), start=sx.load(tmp_path / "run"))
+        assert on.value == pytest.approx(sx.solve(problem, "cg", sx.Stop(max_steps=5)).value, rel=1e-9)
+
+
+def test_ctrl_c_and_max_seconds_end_with_the_best_point(client):
+    problem = sharded(table(), client, 2)
+    place, ask, asked = problem.place, problem.place.ask, []
+
+    def interrupted(*questions):
+        asked.append(questions)
+        if len(asked) == 30:  # in the midst of a round
+            gather, place.client.gather = place.client.gather, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            try:
+                return ask(*questions)
+            finally:
+                place.client.gather = gather
+        return ask(*questions)
+
+    place.ask = interrupted
+    found = sx.solve(problem, "cg", sx.Stop(max_steps=50))
+    assert found.status is sx.Status.INTERRUPTED and len(asked) > 30
+    assert sx.verify(found.certificate, problem, found)
+    del place.ask
+    on = sx.solve(problem, "cg", sx.Stop(max_seconds=1e-3), start=found)
+    assert on.status is sx.Status.TIME_LIMIT and on.value <= found.value

@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,10 @@ class Checkpoint:
         return f"Checkpoint({str(self.folder)!r}, every {' or '.join(words)})"
 
 
-def last_checkpoint(observers: Any) -> Path | None:
-    """The last one that any of these observers has finished."""
+def what_is_left(observers: Sequence[Any]) -> str:
+    """To a user whose cluster is gone, and the best point with it."""
     found = [each.newest for each in observers if isinstance(each, Checkpoint)]
-    return next((path for path in reversed(found) if path is not None), None)
+    kept = next((path for path in reversed(found) if path is not None), None)
+    if kept is None:
+        return "The best point lay on the workers; observers=[sx.Checkpoint(folder)] would have kept one."
+    return f"The best point lay on the workers; the last checkpoint is {kept}: solve(…, start=sx.load(folder)) goes on."

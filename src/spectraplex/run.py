@@ -11,10 +11,12 @@ from typing import Any
 from .best import Best
 from .certificates.certifier import Certifier
 from .certificates.dual import Candidate, dual_value
+from .checkpoint import what_is_left
 from .fingerprint import data_fingerprint, stream
 from .losses.curves import NotFinite
 from .methods import facts_of
 from .observers import Observers
+from .places.crew import ClusterLost
 from .places.numpy import EPS
 from .places.rounds import asked_of
 from .problem import Method, Point, Problem, Step
@@ -62,6 +64,13 @@ class Run:
     # --------------------------------------------------------------------------------------------------- the loop
 
     def run(self, start: Any, certify: bool) -> Result:
+        """Where a cluster is lost on the way, with the best point on it, a sentence says what is left."""
+        try:
+            return self._run(start, certify)
+        except ClusterLost as lost:
+            raise ClusterLost(f"solve: {lost} {what_is_left(self.observers.each)}") from None
+
+    def _run(self, start: Any, certify: bool) -> Result:
         status: Status | None = None
         self.began = time.perf_counter()
         try:

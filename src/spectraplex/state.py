@@ -22,6 +22,7 @@ from .losses.curves import NotFinite
 from .matrices.atoms import Atoms
 from .objectives.distance import Factored
 from .objectives.images import Images
+from .places.crew import ClusterLost
 from .places.here import HERE
 from .places.numpy import EPS
 from .places.protocol import Place
@@ -131,7 +132,7 @@ def undamaged(start: Any) -> Iterator[None]:
     """What goes wrong with the state of a result that was damaged is told in a sentence."""
     try:
         yield
-    except (NotFinite, KeyboardInterrupt):
+    except (NotFinite, KeyboardInterrupt, ClusterLost):
         raise
     except Exception as error:
         if not isinstance(start, Result) or str(error).startswith("solve: "):

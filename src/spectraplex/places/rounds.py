@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .crew import Crew, in_words
 from .numpy import Array
 from .shards import Call, Own, Sent, Slot, adopted, advance, operation, qualified, rows_of, small_of
 from .tall import rows_between
@@ -101,6 +102,7 @@ class Rounds:
         self.rounds, self.bytes = 0, 0
         self._name = uuid.uuid4().hex[:8]
         self._spans: list[Any] | None = None
+        self._crew = Crew(client)
         self._states: list[Any] = [({}, []) for _ in shards]
         self._numbers = itertools.count()
         self._live: weakref.WeakValueDictionary[int, Held] = weakref.WeakValueDictionary()
@@ -123,45 +125,40 @@ class Rounds:
         """One round: everything written down, then the questions; the answers of all shards to each of them."""
         asked = [Call(qualified(name), tuple(map(self._argument, arguments))) for name, *arguments in questions]
         calls, sent, own = [*self._calls, *asked], self._sent, self._own
-        self._calls, self._sent, self._own = [], [], []
-        began = time.perf_counter()
+        before = (self._calls, self._states)
+        word = _words(name for name, *_ in questions) if questions else "write"
+        at, new, began = f"{self._name}-{next(self._numbers)}", [], time.perf_counter()
+        try:
+            there = self._crew.send([sent], True)[0] if sent else []
+            kept = frozenset(self._live.keys())
+            for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True)):
+                given = (shard, state, calls, kept, there, [each.parts[p] for each in own])
+                home = self._crew.home(p)
+                new.append(self.client.submit(advance, *given, key=f"{word}-{at}-{p}", pure=False, **home))
+            numbers = [
+                self.client.submit(small_of, each, key=f"answers-{at}-{p}", pure=False) for p, each in enumerate(new)
+            ]
+            self._states, self._calls, self._sent, self._own = new, [], [], []
+            answers = self.client.gather(numbers)
+            self._lineage.append((there, own))
+            self._spent += time.perf_counter() - began
+            many = len(self._lineage) >= 2 * _KEPT and self._spent >= _SELDOM * self._copying
+            if self._crew.lost(self.shards) or many:
+                self._keep_twice()
+        except BaseException as error:  # Ctrl-C, too: what was written down is asked again, from the state before
+            (self._calls, self._states), self._sent, self._own = before, sent, own
+            if isinstance(error, Exception):
+                raise in_words(error, self.client, len(self.shards), new) from None
+            raise
         self.rounds += 1
         self.bytes += sum(each.nbytes for each in sent)
-        there = self.client.scatter([sent], broadcast=True, hash=False)[0] if sent else []
-        self._lineage.append((there, own))
-        kept = frozenset(self._live.keys())
-        word = _words(name for name, *_ in questions) or "write"
-        at = f"{self._name}-{next(self._numbers)}"
-        new = [
-            self.client.submit(
-                advance,
-                shard,
-                state,
-                calls,
-                kept,
-                there,
-                [each.parts[p] for each in own],
-                key=f"{word}-{at}-{p}",
-                pure=False,
-            )
-            for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True))
-        ]
-        numbers = [
-            self.client.submit(small_of, each, key=f"answers-{at}-{p}", pure=False) for p, each in enumerate(new)
-        ]
-        self._states = new
-        answers = self.client.gather(numbers)
-        self._spent += time.perf_counter() - began
-        if len(self._lineage) >= 2 * _KEPT and self._spent >= _SELDOM * self._copying:
-            self._keep_twice()
         self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
         return [list(answer) for answer in zip(*answers, strict=True)]
 
     def _keep_twice(self) -> None:
         """All states on two workers: a lost one costs no more than the rounds since the last time."""
         began = time.perf_counter()
-        if len(self.client.scheduler_info()["workers"]) > 1:
-            self.client.replicate(self._states, n=2)
+        if self._crew.keep(self._states):
             self._lineage = self._lineage[-_KEPT:]
         self._copying, self._spent = time.perf_counter() - began, 0.0
 
@@ -211,8 +208,11 @@ class Rounds:
         if self._calls:
             self.ask()
         key = f"rows-{self._name}-{next(self._numbers)}-{shard}"
-        future = self.client.submit(rows_of, self._states[shard], held.at, low, high, key=key, pure=False)
-        found = cast(Array, future.result())
+        try:
+            future = self.client.submit(rows_of, self._states[shard], held.at, low, high, key=key, pure=False)
+            found = cast(Array, future.result())
+        except Exception as error:
+            raise in_words(error, self.client, len(self.shards)) from None
         self.bytes += found.nbytes
         return found
 
@@ -222,7 +222,10 @@ class Rounds:
         for low, high in self.spans(along):
             own = rows_between(array, low, high)
             self.bytes += own.nbytes
-            parts.append(self.client.scatter(own, broadcast=2, hash=False))
+            try:
+                parts.append(self._crew.send(own, 2))
+            except Exception as error:
+                raise in_words(error, self.client, len(self.shards)) from None
         return SharedOut(parts)
 
     def verb(self, name: str, *arguments: Any) -> Any:

@@ -1,0 +1,110 @@
+"""The workers of a cluster while a run goes on: who was lost, who joined, and what went wrong in words.
+
+A state lies on two workers from time to time, and what is sent on all of them. Dask's active memory manager removes
+such second copies within seconds, so it is stopped here; ``client.amm.start()`` starts it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import Any
+
+
+class ClusterLost(RuntimeError):
+    """The cluster cannot go on; the message says what happened, where, and what to do."""
+
+
+class Crew:
+    """The workers, and where every shard is at home once one has joined; before, the scheduler decides."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.homes: list[str] | None = None
+        self.known: set[str] = set(client.nthreads())
+        with contextlib.suppress(Exception):  # a scheduler without one needs nothing
+            client.amm.stop()
+
+    def lost(self, shards: Sequence[Any]) -> bool:
+        """Whether a worker was lost since the last time. Where one joined, shards are shared out anew."""
+        now = set(self.client.nthreads())
+        lost, joined, self.known = self.known - now, now - self.known, now
+        if joined and now:
+            self.homes = _shared_out(self.client.who_has(list(shards)), [each.key for each in shards], sorted(now))
+        return bool(lost)
+
+    def send(self, arrays: Any, copies: int | bool) -> Any:
+        """Scatter; again where a worker died meanwhile."""
+        for wait in (0.1, 0.5, 2.0, 8.0):
+            try:
+                return self.client.scatter(arrays, broadcast=copies, hash=False)
+            except Exception:
+                if self.client.status != "running":
+                    raise
+                time.sleep(wait)
+        return self.client.scatter(arrays, broadcast=copies, hash=False)
+
+    def keep(self, states: Sequence[Any]) -> bool:
+        """Have all of them on two workers; False where a worker died meanwhile, and it has to be done again."""
+        if len(self.known) < 2:
+            return False
+        try:
+            self.client.replicate(states, n=2)
+        except Exception:
+            return False
+        return True
+
+    def home(self, shard: int) -> dict[str, Any]:
+        """Where a task of a shard should run: not elsewhere, unless that worker is gone."""
+        return {} if self.homes is None else {"workers": [self.homes[shard]], "allow_other_workers": True}
+
+
+def _shared_out(holders: dict[Any, Sequence[str]], keys: Sequence[Any], workers: Sequence[str]) -> list[str]:
+    """Every worker has as many shards as any other, give or take one; most stay where they are."""
+    most = -(-len(keys) // len(workers))
+    load, homes = dict.fromkeys(workers, 0), [""] * len(keys)
+    for again in (False, True):
+        for p, key in enumerate(keys):
+            if homes[p]:
+                continue
+            here = workers if again else [each for each in holders.get(key, ()) if load.get(each, most) < most]
+            if here:
+                homes[p] = min(here, key=lambda each: load[each])
+                load[homes[p]] += 1
+    return homes
+
+
+def in_words(error: Exception, client: Any, shards: int, futures: Sequence[Any] = ()) -> Exception:
+    """What a user should read of an error of the cluster; one that a shard itself raised stays what it is."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+
+    if isinstance(error, KilledWorker):
+        which = _which(str(error.task), shards)
+        return ClusterLost(
+            f"the workers that computed {which} died one after the other, most likely out of memory; {_REMEDY}"
+        )
+    if isinstance(error, MemoryError):
+        failed = next((str(each.key) for each in futures if each.status == "error"), "")
+        return ClusterLost(f"a worker ran out of memory with {_which(failed, shards)}; {_REMEDY}")
+    if client.status != "running":
+        return ClusterLost(
+            "the connection to the scheduler is gone: the client was closed, or the scheduler ended; connect again, "
+            "and make the objective anew."
+        )
+    if isinstance(error, CancelledError | CommClosedError):
+        return ClusterLost(
+            "what lay on the workers is gone, more than one of them at once; make the objective anew, with more "
+            "workers if this comes again."
+        )
+    return error
+
+
+_REMEDY = "take more shards (from_dask(…, shards=)), so that each is smaller, or workers with more memory."
+
+
+def _which(key: str, shards: int) -> str:
+    """The shard that a task was about: its key ends with the number."""
+    number = key.rsplit("-", 1)[-1]
+    return f"shard {number} of {shards} ({key.split('-', 1)[0]})" if number.isdigit() else f"{key or 'a shard'}"
