@@ -113,7 +113,7 @@ CASES = {
     "so will be every prediction": (PAIRS, np.full(len(PAIRS), 3.0), {}),
     "one class only": (PAIRS, np.ones(len(PAIRS)), {"loss": "logistic"}),
     "fewer than rows and columns together": (PAIRS[::21], TABLE.values[::21], {}),
-    'set transform="log1p"': (PAIRS, HOURS, {}),
+    'set target_transform="log1p"': (PAIRS, HOURS, {}),
     "every row has one observation": (np.column_stack([np.arange(len(PAIRS)), TABLE.cols]), TABLE.values, {}),
     "every column has one observation": (np.column_stack([TABLE.rows, np.arange(len(PAIRS))]), TABLE.values, {}),
 }
@@ -135,7 +135,7 @@ def test_ordinary_data_tell_nothing():
 
 
 def test_log1p_fits_logarithms_and_predicts_values():
-    model, heard = told(PAIRS, HOURS, transform="log1p", radius=5.0)
+    model, heard = told(PAIRS, HOURS, target_transform="log1p", radius=5.0)
     assert heard == []
     plain = MatrixCompletion(radius=5.0).fit(PAIRS, np.log1p(HOURS))
     assert np.allclose(np.log1p(model.predict(PAIRS)), plain.predict(PAIRS), atol=1e-9)
@@ -153,9 +153,9 @@ def test_log1p_fits_logarithms_and_predicts_values():
 @pytest.mark.parametrize(
     ("values", "settings", "why"),
     [
-        ([1.0, -1.5], {"transform": "log1p"}, "needs values above −1"),
-        ([1.0, 2.0], {"transform": "log"}, "transform must be 'none' or 'log1p'"),
-        ([1.0, 0.0], {"transform": "log1p", "loss": "logistic"}, "transform goes with numbers"),
+        ([1.0, -1.5], {"target_transform": "log1p"}, "needs values above −1"),
+        ([1.0, 2.0], {"target_transform": "log"}, "target_transform must be 'none' or 'log1p'"),
+        ([1.0, 0.0], {"target_transform": "log1p", "loss": "logistic"}, "target_transform goes with numbers"),
     ],
 )
 def test_transforms_that_make_no_sense_are_refused(values, settings, why):

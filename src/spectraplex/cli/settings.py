@@ -11,11 +11,10 @@ from ..tables.layout import Asked
 
 #: setting → how it is called in ``MatrixCompletion``.
 MODEL = {
-    **dict.fromkeys(
-        ("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "transform", "clip"), ""
-    ),
+    **dict.fromkeys(("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "clip"), ""),
     **dict.fromkeys(("tolerance", "validation", "max_iter"), ""),
     "seed": "random_state",
+    "transform": "target_transform",
 }
 #: setting → how it is called in ``NuclearNormImputer``.
 IMPUTER = {

@@ -53,8 +53,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
         then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
         since people choose what they rate; nothing is to be had where entries are missing by chance.
-    transform : "none", or "log1p", which fits log(1 + value) and takes predictions back to the scale of the values: for
-        counts, hours or sums of money, of which a few are many times the others.
+    target_transform : "none", or "log1p", which fits log(1 + value) and takes predictions back to the scale of the
+        values: for counts, hours or sums of money, of which a few are many times the others.
     clip : keep predictions within the range of the observed values.
     tolerance : the fit ends at a certified gap of this share of its value, or of a thousandth of the value without a
         low-rank part where that is larger: where everything is fitted, values go to zero and no gap is small beside
@@ -107,7 +107,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         ridge: Any = "auto",
         weighting: Any = "frequency",
         implicit: float = 0.0,
-        transform: Any = "none",
+        target_transform: Any = "none",
         clip: bool = True,
         tolerance: float = 0.02,
         validation: float = 0.1,
@@ -121,7 +121,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self.ridge = ridge
         self.weighting = weighting
         self.implicit = implicit
-        self.transform = transform
+        self.target_transform = target_transform
         self.clip = clip
         self.tolerance = tolerance
         self.validation = validation

@@ -47,7 +47,7 @@ def of_data(recipe: Recipe, seen: Observations, logarithm: bool) -> list[str]:
     if not logarithm and recipe.loss != "logistic" and _log_helps(recipe, seen):
         said.append(
             "a few values are much larger than all others, and intercepts predict held-out ones better on the scale of "
-            'log(1 + value); set transform="log1p"'
+            'log(1 + value); set target_transform="log1p"'
         )
     return said
 

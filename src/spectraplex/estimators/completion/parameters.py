@@ -190,24 +190,26 @@ def in_signs(seen: Observations) -> Observations:
 
 def takes_log(model: Any) -> bool:
     """Whether log(1 + value) is fitted."""
-    if model.transform is None or is_word(model.transform, "none"):
+    if model.target_transform is None or is_word(model.target_transform, "none"):
         return False
-    if not is_word(model.transform, "log1p"):
-        raise ValueError(f"{OWNER}: transform must be 'none' or 'log1p', got {model.transform!r}.")
+    if not is_word(model.target_transform, "log1p"):
+        raise ValueError(f"{OWNER}: target_transform must be 'none' or 'log1p', got {model.target_transform!r}.")
     return True
 
 
 def as_fitted(model: Any, seen: Observations) -> Observations:
-    """Observations as the objective takes them: 0/1 as signs, values on the scale of ``transform``."""
+    """Observations as the objective takes them: 0/1 as signs, values on the scale of ``target_transform``."""
     if model.loss == "logistic":
         if takes_log(model):
-            raise ValueError(f"{OWNER}: transform goes with numbers; the values of the logistic loss are two classes.")
+            raise ValueError(
+                f"{OWNER}: target_transform goes with numbers; the values of the logistic loss are two classes."
+            )
         return in_signs(seen) if len(seen) else seen
     if not takes_log(model):
         return seen
     if seen.values.min(initial=0.0) <= -1.0:
         place = int(np.argmin(seen.values))
-        raise ValueError(f"{OWNER}: transform='log1p' needs values above −1, and one is {seen.values[place]:g}.")
+        raise ValueError(f"{OWNER}: target_transform='log1p' needs values above −1, and one is {seen.values[place]:g}.")
     return Observations(seen.rows, seen.cols, np.log1p(seen.values), seen.weights, seen.shape)
 
 

@@ -65,15 +65,12 @@ class Strides(ABC, Generic[P]):
         self.edge = True
 
     def _turns(self, up: bool) -> bool:
-        """Whether the parabola through the last three points has its lowest point less than half a stride ahead.
-
-        Scores rise faster than a parabola where too much is fitted: the lowest point is nearer than that.
-        """
+        """Whether the parabola through the last three points rises already at the last one."""
         if len(self.points) < 3:
             return False
         ahead = sorted(self.points, key=lambda point: point.radius, reverse=not up)
         a, b, c = (point.score for point in ahead[-3:])
-        return c - 2.0 * b + a > 0.0 and 0.5 * (3.0 * c - 4.0 * b + a) >= -0.5 * (c - 2.0 * b + a)
+        return 3.0 * c - 4.0 * b + a >= 0.0 and c - 2.0 * b + a > 0.0
 
     def lowest(self) -> tuple[float, P]:
         """Where the parabola through the best score and its neighbours is lowest, and the point to begin from."""
@@ -88,6 +85,6 @@ class Strides(ABC, Generic[P]):
             return self.best.radius, self.best
         bend = (right - left) / (x[2] - x[0])
         there = 0.5 * (x[0] + x[1]) - 0.5 * left / bend
-        there = min(max(there, 1.5 * x[0] - 0.5 * x[1]), 1.5 * x[2] - 0.5 * x[1])
+        there = min(max(there, x[0]), x[2])
         above = [point for point in points if math.log(point.radius) >= there]  # has all directions, and more
         return math.exp(there), above[0] if above else points[-1]
