@@ -99,9 +99,12 @@ class Completion(Fit):
         An objective like any other. ``columns`` are the labels of its columns; ``row_labels()`` fetches those of its
         rows. ``place.rounds`` and ``place.bytes`` count what travelled.
         """
+        from .frame_faults import naming_files
         from .frames import sharded_completion
 
-        return sharded_completion(frame, row, column, value, loss, weight, shards, client)
+        names = [row, column, value, *([] if weight is None else [weight])]
+        with naming_files(frame, names, client):
+            return sharded_completion(frame, row, column, value, loss, weight, shards, client)
 
     def gradient(self, slope: Array) -> Sparse:
         return Sparse(self.pattern, slope)

@@ -107,7 +107,7 @@ class Rounds:
                 self.client.submit(small_of, each, key=f"numbers-{at}-{p}", pure=False) for p, each in enumerate(new)
             ]
             self._states, self._calls, self._sent = new, [], []
-            answers = self.client.gather(numbers)
+            answers = self._crew.answers(numbers)
             self._lineage.append(there)
             due = self._crew.lost(self.shards) or len(self._lineage) >= 2 * _KEPT
             if due and self._crew.keep(new):  # a lost worker costs no more than the rounds since the last time
