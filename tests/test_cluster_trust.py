@@ -282,7 +282,7 @@ QUIET = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", 
 def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
     """−9 in the midst of whatever they do: a timer fires at random in each of five steps."""
     told, rng, timers = table(seed=9), np.random.default_rng(3), []
-    with distributed.LocalCluster(n_workers=3, **QUIET) as cluster, distributed.Client(cluster) as own:
+    with distributed.LocalCluster(n_workers=7, **QUIET) as cluster, distributed.Client(cluster) as own:
         problem, stop = sharded(told, own, 3), sx.Stop(max_steps=7)
         through = sx.solve(problem, "cg", stop)
 
@@ -290,9 +290,9 @@ def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
             if 1 <= record.step <= 5:
                 for timer in timers:
                     timer.join()
-                own.wait_for_workers(2, timeout=120)
-                nannies = [each for each in cluster.workers.values() if each.worker_address in own.nthreads()]
-                victim = nannies[rng.integers(len(nannies))].pid
+                at_work = {who for held in own.who_has(problem.place._states).values() for who in held}
+                pids = [each.pid for each in cluster.workers.values() if each.worker_address in at_work]
+                victim = pids[rng.integers(len(pids))]
                 timers.append(threading.Timer(0.2 * rng.random(), os.kill, (victim, signal.SIGKILL)))
                 timers[-1].start()
 
@@ -387,11 +387,11 @@ def test_ctrl_c_and_max_seconds_end_with_the_best_point(client):
     def interrupted(*questions):
         asked.append(questions)
         if len(asked) == 30:  # in the midst of a round
-            gather, place.client.gather = place.client.gather, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            gather, place._crew.answers = place._crew.answers, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
             try:
                 return ask(*questions)
             finally:
-                place.client.gather = gather
+                place._crew.answers = gather
         return ask(*questions)
 
     place.ask = interrupted
@@ -401,3 +401,68 @@ def test_ctrl_c_and_max_seconds_end_with_the_best_point(client):
     del place.ask
     on = sx.solve(problem, "cg", sx.Stop(max_seconds=1e-3), start=found)
     assert on.status is sx.Status.TIME_LIMIT and on.value <= found.value
+
+
+def test_a_cluster_without_workers_says_so(monkeypatch):
+    monkeypatch.setattr("spectraplex.places.crew._PATIENCE", 0.2)
+    with distributed.LocalCluster(n_workers=1, **QUIET) as cluster, distributed.Client(cluster) as own:
+        problem = sharded(table(), own, 1)
+        cluster.scale(0)
+        while own.nthreads():
+            time.sleep(0.1)
+        with pytest.raises(ClusterLost, match="no worker is left, and none has come; start some"):
+            problem.place.ask(("told",))
+
+
+# --------------------------------------------------------------------------------------------------- files
+
+
+def files(folder, parts, kind="parquet"):
+    for i, part in enumerate(parts):
+        write = part.to_parquet if kind == "parquet" else part.to_csv
+        write(folder / f"part-{i}.{kind}", index=False)
+    return dd.read_parquet(folder) if kind == "parquet" else dd.read_csv(f"{folder}/*.csv")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_rows_split_over_files_empty_ones_and_one_with_one_row(client, tmp_path, kind):
+    told = table()
+    told["who"] = told["who"].map("u{}".format)
+    parts = [told.iloc[:80], told.iloc[:0], told.iloc[80:81], told.iloc[81:]]
+    parts = parts if kind == "parquet" else [parts[0], *parts[2:]]  # a CSV file without any row has no types
+    found = sx.Completion.from_dask(files(tmp_path, parts, kind), **ASKED, shards=3, client=client)
+    same = sx.Completion.from_dask(dd.from_pandas(told, npartitions=2), **ASKED, shards=2, client=client)
+    domain = sx.NuclearBall(found.shape, 1.0)
+    assert sx.Problem(found, domain).fingerprint == sx.Problem(same, domain).fingerprint
+
+
+def spoiled(part, how):
+    return {
+        "words": part.assign(stars="good"),
+        "other ids": part.assign(who=part["who"].str[1:].astype(np.int64)),
+        "no column": part.drop(columns="stars"),
+    }[how]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("words", "column 'stars' holds strings in .*part-1.parquet and numbers elsewhere; write all files"),
+        ("other ids", "column 'who' holds numbers in .*part-1.parquet and strings elsewhere"),
+        ("no column", "column 'stars' is missing in .*part-1.parquet"),
+        ("gone", "part-1.parquet is not there any more; mend it, or leave it out"),
+        ("unreadable", r"part-1.parquet cannot be read \(.*\); mend it, or leave it out"),
+    ],
+)
+def test_a_bad_file_is_named(client, tmp_path, how, words):
+    told = table()
+    told["who"] = told["who"].map("u{}".format)
+    parts = [told.iloc[:80], told.iloc[80:160], told.iloc[160:]]
+    parts[1] = parts[1] if how in ("gone", "unreadable") else spoiled(parts[1], how)
+    frame = files(tmp_path, parts)
+    if how == "gone":
+        (tmp_path / "part-1.parquet").unlink()
+    if how == "unreadable":
+        (tmp_path / "part-1.parquet").write_bytes(b"no table at all " * 20)
+    with pytest.raises(ValueError, match=f"Completion.from_dask: .*{words}"):
+        sx.Completion.from_dask(frame, **ASKED, shards=2, client=client)

@@ -18,6 +18,7 @@ from ..measurements.entries import Entries
 from ..places.dask import ClusterPlace
 from ..places.numpy import Array
 from .fit import Fit
+from .frame_faults import naming_files
 from .frame_parts import Rows, all_columns, columns_of, merged, piece_of, sizes_of, split_part
 from .shard import Shard
 from .sharded import ShardedFit
@@ -77,22 +78,32 @@ def far_table(
     row, column = wanted[:2]
     if row == column:
         raise ValueError(f"{owner}: row and column must be two columns, got {row!r} for both.")
+    if not client.nthreads():
+        raise ValueError(
+            f"{owner}: the cluster has no workers; start some, e.g. dask worker {client.scheduler.address}."
+        )
     count = max(1, sum(client.nthreads().values())) if shards is None else _whole(owner, "shards", shards)
-    parts, mark = client.compute(frame[wanted].to_delayed()), uuid.uuid4().hex[:8]
+    with naming_files(frame, wanted, client, owner):
+        return _encoded(owner, frame[wanted], wanted, count, client, once)
+
+
+def _encoded(owner: str, frame: Any, names: list[str], count: int, client: Any, once: bool) -> FarTable:
+    """Every partition is split where it is read, and every shard merges its pieces (frame_parts.py)."""
+    parts, mark = client.compute(frame.to_delayed()), uuid.uuid4().hex[:8]
     splits = [
-        client.submit(split_part, part, owner, wanted, count, key=f"encode-{mark}-{p}", pure=False)
+        client.submit(split_part, part, owner, names, count, key=f"encode-{mark}-{p}", pure=False)
         for p, part in enumerate(parts)
     ]
     del parts  # each is let go when its pieces are there
     # a task like any other, and nothing that was sent: it is made again where all workers that had it are lost
-    far = client.submit(all_columns, client.map(columns_of, splits, pure=False), owner, column, pure=False)
+    far = client.submit(all_columns, client.map(columns_of, splits, pure=False), owner, names[1], pure=False)
     columns = far.result()
     held = [
         client.submit(
             merged,
             [client.submit(piece_of, split, p, far, pure=False) for split in splits],
             owner,
-            wanted,
+            names,
             far,
             once,
             pure=False,

@@ -11,6 +11,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+_PATIENCE, _TIMES = 30.0, 4  # seconds after which workers are counted, and how often there may be none
+
 
 class ClusterLost(RuntimeError):
     """The cluster cannot go on; the message says what happened, where, and what to do."""
@@ -33,6 +35,20 @@ class Crew:
         if joined and now:
             self.homes = _shared_out(self.client.who_has(list(shards)), [each.key for each in shards], sorted(now))
         return bool(lost)
+
+    def answers(self, futures: Sequence[Any]) -> list[Any]:
+        """Gather; where no worker is left, and none comes for two minutes, say so instead of waiting for ever."""
+        import distributed
+
+        waiting: Any = distributed.wait
+        without = 0
+        while without < _TIMES:
+            try:
+                waiting(futures, timeout=_PATIENCE)
+                return list(self.client.gather(futures))
+            except distributed.TimeoutError:
+                without = 0 if self.client.nthreads() else without + 1
+        raise ClusterLost("no worker is left, and none has come; start some, and make the objective anew.")
 
     def send(self, arrays: Any, copies: int | bool) -> Any:
         """Scatter; again where a worker died meanwhile."""
@@ -107,4 +123,5 @@ _REMEDY = "take more shards (from_dask(…, shards=)), so that each is smaller, 
 def _which(key: str, shards: int) -> str:
     """The shard that a task was about: its key ends with the number."""
     number = key.rsplit("-", 1)[-1]
-    return f"shard {number} of {shards} ({key.split('-', 1)[0]})" if number.isdigit() else f"{key or 'a shard'}"
+    total = f" of {shards}" if shards else ""
+    return f"shard {number}{total} ({key.split('-', 1)[0]})" if number.isdigit() else f"{key or 'a shard'}"

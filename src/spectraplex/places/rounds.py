@@ -139,7 +139,7 @@ class Rounds:
                 self.client.submit(small_of, each, key=f"answers-{at}-{p}", pure=False) for p, each in enumerate(new)
             ]
             self._states, self._calls, self._sent, self._own = new, [], [], []
-            answers = self.client.gather(numbers)
+            answers = self._crew.answers(numbers)
             self._lineage.append((there, own))
             self._spent += time.perf_counter() - began
             many = len(self._lineage) >= 2 * _KEPT and self._spent >= _SELDOM * self._copying
