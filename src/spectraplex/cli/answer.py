@@ -68,15 +68,25 @@ def _unknown(rows: Array, cols: Array) -> None:
 
 
 def recommend(
-    folder: Path, labels: list[str], n: int, exclude_seen: bool, out: Path | None, quiet: bool, as_json: bool
+    folder: Path,
+    labels: list[str] | None,
+    n: int,
+    exclude_seen: bool,
+    min_support: str,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
+    """For these rows, or for all of them."""
     stored = store.read(folder)
     model = stored.model
+    labels = [as_text(label) for label in model.row_labels_.values.tolist()] if labels is None else labels
     places = codes_of(model.row_labels_, labels)
+    allow = serving.allowed(model, _support(min_support), None, None)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
         say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")
-    answers = serving.recommend(model, places, n, exclude_seen)
+    answers = serving.recommend(model, places, n, exclude_seen, allow)
     lines = (
         (label, rank, column, value)
         for label, found in zip(labels, answers, strict=True)
@@ -84,6 +94,30 @@ def recommend(
     )
     row, column = stored.names
     _table(out, as_json, [row, "place", column, "prediction"], lines)
+
+
+def similar(folder: Path, labels: list[str], n: int, min_support: str, out: Path | None, as_json: bool) -> None:
+    stored = store.read(folder)
+    model = stored.model
+    places = codes_of(model.column_labels_, labels)
+    unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
+    if unknown:
+        raise ValueError(f"The model does not know column {unknown[0]!r}; nothing is known to be similar to it.")
+    allow = serving.allowed(model, _support(min_support), None, None)
+    lines = (
+        (label, rank, column, value)
+        for label, found in zip(labels, serving.similar(model, places, n, allow), strict=True)
+        for rank, (column, value) in enumerate(found, 1)
+    )
+    column = stored.names[1]
+    _table(out, as_json, [column, "place", "similar", "cosine"], lines)
+
+
+def _support(word: str) -> Any:
+    """A number of observations, or "auto"."""
+    if word == "auto" or word.isdecimal():
+        return word if word == "auto" else int(word)
+    raise ValueError(f"--min-support must be auto or a whole number, got {word!r}.")
 
 
 def _table(out: Path | None, as_json: bool, names: list[str], lines: Iterable[Sequence[Any]]) -> None:

@@ -206,18 +206,47 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         labels = self.row_labels_ if side == "row" else self.column_labels_
         return labels.codes(parameters.label_list(asked, side), OWNER, f"{side} labels")
 
-    def recommend(self, rows: Any, n: int = 10, exclude_seen: bool = True) -> list[list[tuple[Any, float]]]:
+    def recommend(
+        self,
+        rows: Any,
+        n: int = 10,
+        exclude_seen: bool = True,
+        *,
+        min_support: Any = "auto",
+        candidates: Any = None,
+        exclude: Any = None,
+    ) -> list[list[tuple[Any, float]]]:
         """For each row the n columns with the largest predictions, as (label, prediction), best first.
 
         Fewer where fewer are left; an unseen row gets what its intercepts say: the columns that are best on the whole.
+
+        Parameters
+        ----------
+        rows : labels of rows.
+        n : how many columns.
+        exclude_seen : leave out what a row has observations of.
+        min_support : columns with fewer observations than this are left out: their predictions are guesses, and the
+            largest of many guesses is too large. "auto" keeps the most observed ones, those that
+            together have half of all observations and a hundred at least; 0 keeps all.
+        candidates : labels of columns to choose from, whatever their support unless ``min_support`` is a number.
+        exclude : labels of columns to leave out.
         """
         check_is_fitted(self, "U_")
-        return serving.recommend(self, self._places(rows, "row"), whole(OWNER, "n", n), exclude_seen)
+        allow = self._allowed(min_support, candidates, exclude)
+        return serving.recommend(self, self._places(rows, "row"), whole(OWNER, "n", n), exclude_seen, allow)
 
-    def similar(self, columns: Any, n: int = 10) -> list[list[tuple[Any, float]]]:
-        """For each column the n others with the most similar factors, as (label, cosine), best first."""
+    def similar(self, columns: Any, n: int = 10, *, min_support: Any = "auto") -> list[list[tuple[Any, float]]]:
+        """For each column the n others with the most similar factors, as (label, cosine), best first.
+
+        ``min_support`` is as in ``recommend``.
+        """
         check_is_fitted(self, "U_")
-        return serving.similar(self, self._places(columns, "column"), whole(OWNER, "n", n))
+        allow = self._allowed(min_support, None, None)
+        return serving.similar(self, self._places(columns, "column"), whole(OWNER, "n", n), allow)
+
+    def _allowed(self, min_support: Any, candidates: Any, exclude: Any) -> Array:
+        named = (None if given is None else self._places(given, "column") for given in (candidates, exclude))
+        return serving.allowed(self, min_support, *named)
 
     def fold_in(self, row_observations: Any, values: Any = None) -> MatrixCompletion:
         """A copy of this model that knows more rows, without fitting again: columns stay as they are.
