@@ -11,8 +11,7 @@ from ...checks import whole
 from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
-from ..input.labels import Labels
-from ..input.observations import OWNER, Observations, matrix_entries, pair_columns
+from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
 from . import fitting, parameters, serving
 from .storage import Stored
 
@@ -162,11 +161,14 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     def fit_matrix(self, M: Any) -> MatrixCompletion:
         """Fit to a matrix: what a scipy sparse one stores (zeros, too), or all of an array that is not NaN.
 
-        Labels are then indices; a row or column without any observation has one, too.
+        Labels are then indices, and of a data frame its index and the names of its columns; a row or column without any
+        observation has one, too.
         """
         rows, cols, values, shape = matrix_entries(M)
-        labels = (Labels.range(shape[0]), Labels.range(shape[1]))
-        return fitting.fit_observations(self, Observations(rows, cols, values, None, shape), labels, None)
+        sides = zip((rows, cols), matrix_labels(M, shape), shape, ("index", "columns"), strict=True)
+        (row_labels, rows), (column_labels, cols) = (fitting.named(*side) for side in sides)
+        seen = Observations(rows, cols, values, None, shape)
+        return fitting.fit_observations(self, seen, (row_labels, column_labels), None)
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
@@ -175,6 +177,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
         if not hasattr(self, "U_"):
             return fitting.fit_columns(self, first, second, y, sample_weight, names)
+        if names is None and hasattr(self, "feature_names_in_"):
+            names = list(self.feature_names_in_)  # pairs without names are in the order of the fit
         seen, labels, start = fitting.joined(self, first, second, y, sample_weight)
         return fitting.fit_observations(self, seen, labels, names, (self.radius_, start))
 

@@ -15,7 +15,7 @@ from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status
 from ..callbacks import Told
-from ..input.labels import Labels
+from ..input.labels import Labels, distinct
 from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
 from . import notices, parameters, serving
 from .choose import choose, stretched
@@ -57,6 +57,17 @@ def joined(
     )
     start = grown(Rectangular(model.U_, model.s_, model.V_), model.shape_, new.shape)
     return model.observations_.joined(new), labels, start
+
+
+def named(places: Array, called: Array | None, count: int, what: str) -> tuple[Labels, Array]:
+    """Labels of a matrix's rows or columns, and the places of observations among them."""
+    if called is None:
+        return Labels.range(count), places
+    values, codes = distinct(called)
+    if values.size < count:
+        twice = called[np.bincount(codes)[codes] > 1][:1].tolist()[0]
+        raise ValueError(f"{OWNER}: the frame's {what} has {twice!r} more than once; labels must be distinct.")
+    return Labels(values), codes[places]
 
 
 def fit_columns(

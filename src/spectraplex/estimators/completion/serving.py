@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -216,6 +217,15 @@ def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
     order = labels.codes(fresh, OWNER, "row labels")  # new labels lie behind the old ones, in some order
     rows, count = order[rows] - len(model.row_labels_), fresh.size
     cols = model.column_labels_.codes(second, OWNER, "column labels")
+    if (cols < 0).any():
+        unknown = list(dict.fromkeys(second[cols < 0].tolist()))
+        shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        warnings.warn(
+            f"{OWNER}: fold_in leaves out {int((cols < 0).sum())} observations of columns that the fit did not know: "
+            f"{shown}; partial_fit takes new columns.",
+            UserWarning,
+            stacklevel=3,
+        )
     rows, cols, values = rows[cols >= 0], cols[cols >= 0], values[cols >= 0]
     seen = Observations(rows, cols, values, None, (count, len(model.column_labels_)))
     recipe = fitted_recipe(model)
