@@ -84,6 +84,7 @@ def test_a_model_in_shards_is_a_folder_like_any_other(files, scheduler, monkeypa
     lines = [line.split(",") for line in answered.stdout.strip().splitlines()[1:]]
     np.testing.assert_allclose([float(line[2]) for line in lines], predicted, rtol=1e-12)
     best = run("recommend", out, "--row", "u3", "--row", "nobody", "-n", "2", "--json")
+    assert best.exit_code == 0, best.output
     assert len(json.loads(best.stdout)) == 4
     assert run("info", out).exit_code == 0
     assert "on the cluster that fits it" in run("verify", out).output

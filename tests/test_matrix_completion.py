@@ -222,7 +222,8 @@ def test_a_row_folded_in_with_the_observations_of_another_gets_its_factors(loss,
     values = (VALUES > 3).astype(float) if loss == "logistic" else VALUES
     model = MatrixCompletion(radius=40.0, loss=loss, implicit=implicit, tolerance=1e-7).fit(PAIRS, values)
     mine = {col: value for (row, col), value in zip(PAIRS, values, strict=True) if row == "007"}
-    more = model.fold_in({"twin": {**mine, 12345: 1.0}, "stranger": {12345: 1.0}})
+    with pytest.warns(UserWarning, match="2 observations of columns that the fit did not know: 12345"):
+        more = model.fold_in({"twin": {**mine, 12345: 1.0}, "stranger": {12345: 1.0}})
     size = np.abs(model.embed(["007"])).max()
     assert size > 0 and np.abs(more.embed(["twin"]) - model.embed(["007"])).max() < 1e-2 * size
     films = sorted(mine)

@@ -52,13 +52,20 @@ def _of_shard(model: Any, first: Sequence[Any], cols: Array) -> tuple[Array, Arr
     return own, serving.linked(model, serving.linear(model, rows[own], cols[own]))
 
 
-def _recommended(model: Any, labels: list[str], n: int, exclude_seen: bool) -> tuple[Array, list[Any]]:
+def _row_labels(model: Any) -> list[Any]:
+    """Of all rows, those of shards one after the other."""
+    if "shards_" not in vars(model):
+        return list(model.row_labels_.values.tolist())
+    return [label for labels in model.shards_.source.each(_row_labels) for label in labels]
+
+
+def _recommended(model: Any, labels: list[str], n: int, exclude_seen: bool, allow: Array) -> tuple[Array, list[Any]]:
     """Places of rows, and what each is recommended."""
     if "shards_" not in vars(model):
         places = codes_of(model.row_labels_, labels)
-        return places, serving.recommend(model, places, n, exclude_seen)
+        return places, serving.recommend(model, places, n, exclude_seen, allow)
     places, answers, common = np.full(len(labels), -1), [None] * len(labels), None
-    for known, found in model.shards_.source.each(_recommended, labels, n, exclude_seen):
+    for known, found in model.shards_.source.each(_recommended, labels, n, exclude_seen, allow):
         for k, answer in enumerate(found):
             if known[k] >= 0:
                 places[k], answers[k] = 0, answer
@@ -101,11 +108,22 @@ def _unknown(rows: Array, cols: Array) -> None:
 
 
 def recommend(
-    folder: Path, labels: list[str], n: int, exclude_seen: bool, out: Path | None, quiet: bool, as_json: bool
+    folder: Path,
+    labels: list[str] | None,
+    n: int,
+    exclude_seen: bool,
+    min_support: str,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
+    """For these rows, or for all of them."""
     stored = store.read(folder)
     model = stored.model
-    places, answers = _recommended(model, labels, n, exclude_seen)
+    if labels is None:
+        labels = [as_text(label) for label in _row_labels(model)]
+    allow = serving.allowed(model, _support(min_support), None, None)
+    places, answers = _recommended(model, labels, n, exclude_seen, allow)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
         say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")
@@ -116,6 +134,30 @@ def recommend(
     )
     row, column = stored.names
     _table(out, as_json, [row, "place", column, "prediction"], lines)
+
+
+def similar(folder: Path, labels: list[str], n: int, min_support: str, out: Path | None, as_json: bool) -> None:
+    stored = store.read(folder)
+    model = stored.model
+    places = codes_of(model.column_labels_, labels)
+    unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
+    if unknown:
+        raise ValueError(f"The model does not know column {unknown[0]!r}; nothing is known to be similar to it.")
+    allow = serving.allowed(model, _support(min_support), None, None)
+    lines = (
+        (label, rank, column, value)
+        for label, found in zip(labels, serving.similar(model, places, n, allow), strict=True)
+        for rank, (column, value) in enumerate(found, 1)
+    )
+    column = stored.names[1]
+    _table(out, as_json, [column, "place", "similar", "cosine"], lines)
+
+
+def _support(word: str) -> Any:
+    """A number of observations, or "auto"."""
+    if word == "auto" or word.isdecimal():
+        return word if word == "auto" else int(word)
+    raise ValueError(f"--min-support must be auto or a whole number, got {word!r}.")
 
 
 def _table(out: Path | None, as_json: bool, names: list[str], lines: Iterable[Sequence[Any]]) -> None:

@@ -177,15 +177,22 @@ def predict(
     answers.predict(model, pairs, out, asked, quiet, json)
 
 
+MinSupport = Annotated[
+    str, typer.Option("--min-support", help="Leave out columns with fewer observations: auto, or a number.")
+]
+
+
 @app.command(epilog=EXIT_CODES, short_help="The best columns for each row.")
 @sentences
 def recommend(
     model: Model,
-    row: Annotated[list[str], typer.Option("--row", help="A row label; may be given more than once.")],
+    row: Annotated[list[str] | None, typer.Option("--row", help="A row label; may be given more than once.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every row of the model.")] = False,
     n: Annotated[int, typer.Option("-n", min=1, help="How many columns for each row.")] = 10,
     include_seen: Annotated[
         bool, typer.Option("--include-seen", help="Columns that the row has a value of, too.")
     ] = False,
+    min_support: MinSupport = "auto",
     out: Out = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -193,7 +200,25 @@ def recommend(
     """For each row the columns with the largest predictions, best first."""
     from . import answer as answers
 
-    answers.recommend(model, row, n, not include_seen, out, quiet, json)
+    if bool(row) == every:
+        raise ValueError("recommend needs rows: --row LABEL, once or more often, or --all.")
+    answers.recommend(model, None if every else row, n, not include_seen, min_support, out, quiet, json)
+
+
+@app.command(epilog=EXIT_CODES, short_help="The columns that are most like others.")
+@sentences
+def similar(
+    model: Model,
+    column: Annotated[list[str], typer.Option("--column", help="A column label; may be given more than once.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many columns for each.")] = 10,
+    min_support: MinSupport = "auto",
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """For each column those with the most similar factors, best first."""
+    from . import answer as answers
+
+    answers.similar(model, column, n, min_support, out, json)
 
 
 @app.command(epilog=EXIT_CODES, short_help="What is in a model, and whether it is intact.")

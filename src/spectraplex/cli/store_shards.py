@@ -42,6 +42,7 @@ def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
     arrays, document = _common(model).to_arrays()
     for name in (*ROWS, "profiles_"):
         arrays.pop(name, None)
+    arrays["column_counts_"] = vars(model)["column_counts_"]
     document["shape"], document["shards"] = list(model.shape_), counted
     write_parts(folder, model, {COLUMNS: None}, arrays, document, facts, marks)
 

@@ -13,9 +13,7 @@ from typing import IO, Any
 
 from .opened import NOTHING, Opening, text_of
 from .records import UNCLOSED, Layout, records
-
-#: What people write where nothing is; compared in lower case, without blanks around it.
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
+from .roles import MISSING, eligible, is_number, kind, label_places, value_places
 
 _MARKS = ("\t", ";", ",", "|")
 _WORDS = {
@@ -149,13 +147,18 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
         found = next((plain.index(word) for word in words if word in plain), None)
         if layout.header and role not in places and found is not None and found not in places.values():
             places[role] = found
-    for role in ("row", "column", "value"):
+    kinds = [kind(word, [line[k] for line in layout.sample if len(line) > k]) for k, word in enumerate(plain)]
+    kinds = eligible(kinds, [k for k in range(len(plain)) if k not in places.values()], 3 - len(places))
+    for role in ("value", "row", "column") if layout.header else ("row", "column", "value"):
         if role in places:
             continue
         free = [k for k in range(len(layout.names)) if k not in places.values()]
+        wanted = sum(each not in places for each in ("row", "column"))
         if role == "value":
-            numeric = [k for k in free if all(len(line) > k and is_number(line[k]) for line in layout.sample)]
-            free = numeric or free
+            likely = value_places(plain, kinds, _after_labels(kinds, free, wanted))
+        else:
+            likely = label_places(kinds, free, wanted)
+        free = likely or free
         if not free:
             raise ValueError(
                 f"{name}: no column is left for the {role}s; three are needed (row, column, value), and it has "
@@ -165,6 +168,12 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
     if len(set(places.values())) < 3:
         raise ValueError(f"{name}: --row, --column and --value must name three different columns.")
     return places["row"], places["column"], places["value"]
+
+
+def _after_labels(kinds: Sequence[str], free: list[int], wanted: int) -> list[int]:
+    """What is left for the values once labels that are still to be found had their choice."""
+    labels = label_places(kinds, free, wanted)[:wanted]
+    return [k for k in free if k not in labels]
 
 
 def usual(word: str) -> bool:
@@ -216,11 +225,3 @@ ALMOST = "; decimals need a point, and thousands no mark"
 def almost_number(field: str) -> bool:
     """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
     return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None
-
-
-def is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return "_" not in field  # Python's own thousands mark is no part of a table

@@ -12,8 +12,7 @@ from ...objectives.frames import is_far
 from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
-from ..input.labels import Labels
-from ..input.observations import OWNER, Observations, matrix_entries, pair_columns
+from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
 from . import fitting, parameters, serving
 from .storage import Stored
 
@@ -173,11 +172,14 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     def fit_matrix(self, M: Any) -> MatrixCompletion:
         """Fit to a matrix: what a scipy sparse one stores (zeros, too), or all of an array that is not NaN.
 
-        Labels are then indices; a row or column without any observation has one, too.
+        Labels are then indices, and of a data frame its index and the names of its columns; a row or column without any
+        observation has one, too.
         """
         rows, cols, values, shape = matrix_entries(M)
-        labels = (Labels.range(shape[0]), Labels.range(shape[1]))
-        return fitting.fit_observations(self, Observations(rows, cols, values, None, shape), labels, None)
+        sides = zip((rows, cols), matrix_labels(M, shape), shape, ("index", "columns"), strict=True)
+        (row_labels, rows), (column_labels, cols) = (fitting.named(*side) for side in sides)
+        seen = Observations(rows, cols, values, None, shape)
+        return fitting.fit_observations(self, seen, (row_labels, column_labels), None)
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
@@ -187,6 +189,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         self._refuse_shards("partial_fit")
         if not hasattr(self, "U_"):
             return fitting.fit_columns(self, first, second, y, sample_weight, names)
+        if names is None and hasattr(self, "feature_names_in_"):
+            names = list(self.feature_names_in_)  # pairs without names are in the order of the fit
         seen, labels, start = fitting.joined(self, first, second, y, sample_weight)
         return fitting.fit_observations(self, seen, labels, names, (self.radius_, start))
 
@@ -231,20 +235,40 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         labels = self.row_labels_ if side == "row" else self.column_labels_
         return labels.codes(parameters.label_list(asked, side), OWNER, f"{side} labels")
 
-    def recommend(self, rows: Any, n: int = 10, exclude_seen: bool = True) -> Any:
+    def recommend(
+        self,
+        rows: Any,
+        n: int = 10,
+        exclude_seen: bool = True,
+        *,
+        min_support: Any = "auto",
+        candidates: Any = None,
+        exclude: Any = None,
+    ) -> Any:
         """For each row the n columns with the largest predictions, as (label, prediction), best first.
 
         Fewer where fewer are left; an unseen row gets what its intercepts say: the columns that are best on the whole.
         For a Dask frame of labels a Dask frame, a line for each of the n.
+
+        Parameters
+        ----------
+        rows : labels of rows.
+        n : how many columns.
+        exclude_seen : leave out what a row has observations of.
+        min_support : columns with fewer observations than this are left out: their predictions are guesses, and the
+            largest of many guesses is too large. "auto" keeps the most observed ones, those that
+            together have half of all observations and a hundred at least; 0 keeps all.
+        candidates : labels of columns to choose from, whatever their support unless ``min_support`` is a number.
+        exclude : labels of columns to leave out.
         """
         check_is_fitted(self, "s_")
-        n = whole(OWNER, "n", n)
+        n, allow = whole(OWNER, "n", n), self._allowed(min_support, candidates, exclude)
         if is_far(rows):
-            return self._frames().recommend_frame(self, rows, n, exclude_seen)
+            return self._frames().recommend_frame(self, rows, n, exclude_seen, allow)
         shards = vars(self).get("shards_")
         if shards is not None:
-            return shards.recommend(self, parameters.label_list(rows, "row"), n, exclude_seen)
-        return serving.recommend(self, self._places(rows, "row"), n, exclude_seen)
+            return shards.recommend(parameters.label_list(rows, "row"), n, exclude_seen, allow)
+        return serving.recommend(self, self._places(rows, "row"), n, exclude_seen, allow)
 
     @staticmethod
     def _frames() -> Any:
@@ -258,10 +282,18 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
                 f"{OWNER}: {what} needs all rows on this machine, and those of this model lie in shards; fit again."
             )
 
-    def similar(self, columns: Any, n: int = 10) -> list[list[tuple[Any, float]]]:
-        """For each column the n others with the most similar factors, as (label, cosine), best first."""
+    def similar(self, columns: Any, n: int = 10, *, min_support: Any = "auto") -> list[list[tuple[Any, float]]]:
+        """For each column the n others with the most similar factors, as (label, cosine), best first.
+
+        ``min_support`` is as in ``recommend``.
+        """
         check_is_fitted(self, "s_")
-        return serving.similar(self, self._places(columns, "column"), whole(OWNER, "n", n))
+        allow = self._allowed(min_support, None, None)
+        return serving.similar(self, self._places(columns, "column"), whole(OWNER, "n", n), allow)
+
+    def _allowed(self, min_support: Any, candidates: Any, exclude: Any) -> Array:
+        named = (None if given is None else self._places(given, "column") for given in (candidates, exclude))
+        return serving.allowed(self, min_support, *named)
 
     def fold_in(self, row_observations: Any, values: Any = None) -> MatrixCompletion:
         """A copy of this model that knows more rows, without fitting again: columns stay as they are.

@@ -34,7 +34,16 @@ from .recipe import Solution, default_stop, solved
 from .ridges import settled
 from .shards import OnWorkers, Shards, shard_model
 
-_TALL = ("U_", "profiles_", "row_intercepts_", "row_scales_", "row_labels_", "observations_", "shards_")
+_TALL = (
+    "U_",
+    "profiles_",
+    "row_intercepts_",
+    "row_scales_",
+    "row_labels_",
+    "observations_",
+    "shards_",
+    "column_counts_",
+)
 _WHOLE = 1 << 28  # bytes of factors and observations up to which a model comes back whole
 
 
@@ -191,7 +200,7 @@ def _stay(model: Any, fit: Fitted, names: list[str] | None) -> None:
     model.column_labels_ = Labels(as_column(table.columns, OWNER, "columns"))
     model.column_scales_ = np.ones(n) if columns is None else columns
     model.s_, model.V_, model.shape_ = found.X.s, found.X.V, fit.seen.shape
-    model.column_intercepts_ = found.cols
+    model.column_intercepts_, model.column_counts_ = found.cols, fit.seen.sums.counts
     model.row_mean_count_ = fit.seen.sums.weight / max(1, fit.seen.sums.rows)
     fitting.keep_numbers(model, found, names)
     slots = (found.X.U.at, found.rows.at, scales.at)

@@ -29,6 +29,7 @@ class Sums:
     high: float
     words: frozenset[float]  # values where they are at most three: classes
     columns: Array
+    counts: Array  # observations of every column
     rows: int  # that have an observation
 
     def __add__(self, other: Sums) -> Sums:
@@ -40,6 +41,7 @@ class Sums:
             max(self.high, other.high),
             frozenset(sorted(self.words | other.words)[:4]),
             self.columns + other.columns,
+            self.counts + other.counts,
             self.rows + other.rows,
         )
 
@@ -65,12 +67,13 @@ def observed(part: Rows) -> Observations:
 def sums_of(part: Rows) -> Sums:
     weights = np.ones(part.values.size) if part.weights is None else part.weights
     rows, columns = observed(part).counts()
+    counts = np.bincount(part.cols, minlength=part.columns)
     words = frozenset(np.unique(part.values[:100_000])[:4].tolist())
     if len(words) <= 3:
         words = frozenset(np.unique(part.values)[:4].tolist())
     ends = (float(part.values.min(initial=np.inf)), float(part.values.max(initial=-np.inf)))
     weight, total = float(weights.sum()), float(weights @ part.values)
-    return Sums(part.values.size, weight, total, *ends, words, columns, int(np.count_nonzero(rows)))
+    return Sums(part.values.size, weight, total, *ends, words, columns, counts, int(np.count_nonzero(rows)))
 
 
 def in_signs(part: Rows) -> Rows:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...places.numpy import Array
 from ..input.labels import as_column
 from ..input.observations import OWNER
 from . import serving
@@ -27,7 +28,7 @@ def embed_frame(model: Any, frame: Any) -> Any:
     return _answered(model, frame[[row]], row, embedded, frame[[row]]._meta.assign(**factors), row)
 
 
-def recommend_frame(model: Any, frame: Any, n: int, exclude_seen: bool) -> Any:
+def recommend_frame(model: Any, frame: Any, n: int, exclude_seen: bool, allow: Array) -> Any:
     """For every row label n lines: its place (1 is the best), the column and its prediction."""
     (row,) = _named(model, frame, 1)
     labels = model.column_labels_.values
@@ -35,7 +36,7 @@ def recommend_frame(model: Any, frame: Any, n: int, exclude_seen: bool) -> Any:
     kind = labels.dtype if labels.dtype != object else np.dtype(object)
     more = {"place": np.empty(0, np.int64), column: np.empty(0, kind), "prediction": np.empty(0)}
     meta = frame[[row]]._meta.assign(**more)
-    return _answered(model, frame[[row]], row, recommended, meta, row, column, n, exclude_seen)
+    return _answered(model, frame[[row]], row, recommended, meta, row, column, n, exclude_seen, allow)
 
 
 def _answered(model: Any, frame: Any, row: str, function: Callable[..., Any], meta: Any, *arguments: Any) -> Any:
@@ -72,11 +73,11 @@ def embedded(model: Any, part: Any, row: str) -> Any:
     return part.assign(**{f"factor_{k}": factors[:, k] for k in range(factors.shape[1])})
 
 
-def recommended(model: Any, part: Any, row: str, column: str, n: int, exclude_seen: bool) -> Any:
+def recommended(model: Any, part: Any, row: str, column: str, n: int, exclude_seen: bool, allow: Array) -> Any:
     import pandas as pd
 
     labels = as_column(np.asarray(part[row]), OWNER, row)
-    found = serving.recommend(model, model.row_labels_.codes(labels, OWNER, "row labels"), n, exclude_seen)
+    found = serving.recommend(model, model.row_labels_.codes(labels, OWNER, "row labels"), n, exclude_seen, allow)
     counts = [len(each) for each in found]
     told = {
         row: np.repeat(np.asarray(part[row]), counts),

@@ -15,7 +15,7 @@ from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status, Stop
 from ..callbacks import Told
-from ..input.labels import Labels
+from ..input.labels import Labels, distinct
 from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
 from . import notices, parameters, serving
 from .choose import choose, stretched
@@ -57,6 +57,17 @@ def joined(
     )
     start = grown(Rectangular(model.U_, model.s_, model.V_), model.shape_, new.shape)
     return model.observations_.joined(new), labels, start
+
+
+def named(places: Array, called: Array | None, count: int, what: str) -> tuple[Labels, Array]:
+    """Labels of a matrix's rows or columns, and the places of observations among them."""
+    if called is None:
+        return Labels.range(count), places
+    values, codes = distinct(called)
+    if values.size < count:
+        twice = called[np.bincount(codes)[codes] > 1][:1].tolist()[0]
+        raise ValueError(f"{OWNER}: the frame's {what} has {twice!r} more than once; labels must be distinct.")
+    return Labels(values), codes[places]
 
 
 def fit_columns(
@@ -133,7 +144,8 @@ def warn_of(model: Any, found: Solution, stop: Stop, stacklevel: int = 5) -> Non
 
 def keep(model: Any, found: Solution, names: list[str] | None) -> None:
     """What was found becomes attributes of the model."""
-    vars(model).pop("shards_", None)  # an earlier fit may have left its rows on a cluster
+    for name in ("shards_", "column_counts_"):  # an earlier fit may have left its rows on a cluster
+        vars(model).pop(name, None)
     model.U_, model.s_, model.V_ = found.X.triple()
     model.profiles_, model.shape_ = found.profiles, model.observations_.shape
     model.row_intercepts_, model.column_intercepts_ = found.rows, found.cols

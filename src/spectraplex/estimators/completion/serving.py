@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
 
+from ...checks import is_word, whole
 from ...domains.sets import NuclearBall
 from ...matrices.factors import Rectangular
 from ...objectives.implicit import Implicit
@@ -19,6 +21,10 @@ from ..input.observations import OWNER, Observations, pair_columns
 from .parameters import as_fitted, checked_values, fitted_recipe, refuse_size, takes_log
 from .recipe import default_stop
 
+_BLOCK = 4_000_000  # scores worked out at a time
+_USUAL = 0.5  # a column is recommended by itself if it is among those with this share of all observations
+_LEAST = 100  # and the most observed ones, so many, always are
+_FEW = 1000  # pairs whose lines are gathered
 _LARGEST = 700.0  # the exponential of more is no number
 _MOST = 50  # Newton steps for one new row
 
@@ -53,9 +59,17 @@ def linear(model: Any, rows: Array, cols: Array) -> Array:
     out[row] += model.row_intercepts_[rows[row]]
     out[col] += model.column_intercepts_[cols[col]]
     both = row & col
-    X = Rectangular(model.row_scales_[:, None] * model.profiles_, model.s_, model.column_scales_[:, None] * model.V_)
-    out[both] += X.entries(rows[both], cols[both])
+    out[both] += _low_rank(model, rows[both], cols[both])
     return out
+
+
+def _low_rank(model: Any, rows: Array, cols: Array) -> Array:
+    """The low-rank part of pairs, from the lines of these alone where they are few."""
+    if rows.size > _FEW:
+        found = Rectangular(model.profiles_, model.s_, model.V_).entries(rows, cols)
+    else:
+        found = np.einsum("ij,j,ij->i", model.profiles_[rows], model.s_, model.V_[cols])
+    return np.asarray(found * model.row_scales_[rows] * model.column_scales_[cols])
 
 
 def linked(model: Any, z: Array) -> Array:
@@ -72,28 +86,54 @@ def linked(model: Any, z: Array) -> Array:
     return np.clip(z, low, high) if model.clip else z
 
 
-def recommend(model: Any, rows: Array, n: int, exclude_seen: bool) -> list[list[tuple[Any, float]]]:
+def allowed(model: Any, min_support: Any, candidates: Array | None, exclude: Array | None) -> Array:
+    """Which columns may be recommended: a mask."""
+    counts = vars(model).get("column_counts_")  # of a model in shards: of all of them
+    if counts is None:
+        counts = np.bincount(model.observations_.cols, minlength=len(model.column_labels_))
+    out = counts >= _support(counts, min_support)
+    if candidates is not None:
+        among = np.zeros(out.size, bool)
+        among[candidates[candidates >= 0]] = True
+        out = among if is_word(min_support, "auto") else out & among  # who names candidates means them
+    if exclude is not None:
+        out[exclude[exclude >= 0]] = False
+    return np.asarray(out)
+
+
+def _support(counts: Array, asked: Any) -> int:
+    """The least number of observations; "auto": what the columns have that hold half of all, and a hundred at least."""
+    if not is_word(asked, "auto"):
+        return whole(OWNER, "min_support", asked, least=0)
+    ordered = np.sort(counts)[::-1]
+    most = max(int(np.searchsorted(np.cumsum(ordered), _USUAL * ordered.sum())), _LEAST - 1)
+    return int(ordered[min(most, ordered.size - 1)])
+
+
+def recommend(model: Any, rows: Array, n: int, exclude_seen: bool, allow: Array) -> list[list[tuple[Any, float]]]:
     from scipy.sparse import csr_matrix
 
-    Q, labels = column_factors(model), model.column_labels_.values
+    P, Q, labels = taken(row_factors(model), rows), column_factors(model), model.column_labels_.values
     seen = model.observations_
     table = csr_matrix((np.ones(len(seen), np.int8), (seen.rows, seen.cols)), shape=seen.shape)
-    common = model.offset_ + model.column_intercepts_
+    common = np.where(allow, model.offset_ + model.column_intercepts_, -np.inf)
     answers = []
-    for place, factor in zip(rows, taken(row_factors(model), rows), strict=True):
-        scores = common + Q @ factor
-        if place >= 0:
-            scores += model.row_intercepts_[place]
-        ranked = scores.copy()
-        if exclude_seen and place >= 0:
-            ranked[table.indices[table.indptr[place] : table.indptr[place + 1]]] = -np.inf
-        best = _top(ranked, n)
-        predicted = linked(model, scores[best])
-        answers.append(list(zip(labels[best].tolist(), predicted.tolist(), strict=True)))
+    block = max(1, _BLOCK // max(labels.size, 1))
+    for first in range(0, rows.size, block):
+        part = rows[first : first + block]
+        scores = P[first : first + block] @ Q.T
+        scores += common
+        scores += np.where(part >= 0, model.row_intercepts_[np.maximum(part, 0)], 0.0)[:, None]
+        for place, ranked in zip(part, scores, strict=True):
+            if exclude_seen and place >= 0:
+                ranked[table.indices[table.indptr[place] : table.indptr[place + 1]]] = -np.inf
+            best = _top(ranked, n)
+            predicted = linked(model, ranked[best])
+            answers.append(list(zip(labels[best].tolist(), predicted.tolist(), strict=True)))
     return answers
 
 
-def similar(model: Any, columns: Array, n: int) -> list[list[tuple[Any, float]]]:
+def similar(model: Any, columns: Array, n: int, allow: Array) -> list[list[tuple[Any, float]]]:
     if (columns < 0).any():
         place = int(np.argmax(columns < 0))
         raise ValueError(f"{OWNER}: columns[{place}] was not in the fit; nothing is known to be similar to it.")
@@ -103,7 +143,7 @@ def similar(model: Any, columns: Array, n: int) -> list[list[tuple[Any, float]]]
     answers = []
     for place in columns:
         cosines = directions @ directions[place]
-        ranked = cosines.copy()
+        ranked = np.where(allow, cosines, -np.inf)
         ranked[place] = -np.inf
         best = _top(ranked, n)
         answers.append(list(zip(labels[best].tolist(), cosines[best].tolist(), strict=True)))
@@ -112,8 +152,12 @@ def similar(model: Any, columns: Array, n: int) -> list[list[tuple[Any, float]]]
 
 def _top(scores: Array, n: int) -> Array:
     """Places of the n largest finite scores, largest first, ties in the order of the labels."""
-    left = int(np.isfinite(scores).sum())
-    return np.argsort(-scores, kind="stable")[: min(n, left)]
+    left = min(n, int(np.isfinite(scores).sum()))
+    if left == 0:
+        return np.empty(0, np.intp)
+    worst = -np.partition(-scores, left - 1)[left - 1]
+    some = np.flatnonzero(scores >= worst)  # all that tie with the last one, too
+    return np.asarray(some[np.argsort(-scores[some], kind="stable")][:left])
 
 
 def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array | None) -> Problem:
@@ -175,6 +219,15 @@ def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
     order = labels.codes(fresh, OWNER, "row labels")  # new labels lie behind the old ones, in some order
     rows, count = order[rows] - len(model.row_labels_), fresh.size
     cols = model.column_labels_.codes(second, OWNER, "column labels")
+    if (cols < 0).any():
+        unknown = list(dict.fromkeys(second[cols < 0].tolist()))
+        shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        warnings.warn(
+            f"{OWNER}: fold_in leaves out {int((cols < 0).sum())} observations of columns that the fit did not know: "
+            f"{shown}; partial_fit takes new columns.",
+            UserWarning,
+            stacklevel=3,
+        )
     rows, cols, values = rows[cols >= 0], cols[cols >= 0], values[cols >= 0]
     seen = Observations(rows, cols, values, None, (count, len(model.column_labels_)))
     recipe = fitted_recipe(model)

@@ -16,7 +16,7 @@ import numpy as np
 from ...objectives.frame_parts import Rows
 from ...objectives.row_order import shared_out
 from ...places.numpy import Array
-from ..input.labels import Labels, as_column, objects
+from ..input.labels import Labels, as_column
 from ..input.observations import OWNER
 from . import serving
 from .far_parts import observed
@@ -86,13 +86,13 @@ class Shards:
             out[places] = values
         return out
 
-    def recommend(self, model: Any, rows: Array, n: int, exclude_seen: bool) -> list[Any]:
+    def recommend(self, rows: Array, n: int, exclude_seen: bool, allow: Array) -> list[Any]:
         answers: list[Any] = [None] * rows.size
-        for places, values in self.source.each(recommended_here, rows, n, exclude_seen):
+        for places, values in self.source.each(recommended_here, rows, n, exclude_seen, allow):
             for place, value in zip(places, values, strict=True):
                 answers[place] = value
         if any(answer is None for answer in answers):  # the columns that are best on the whole
-            common = next(iter(self.source.each(recommended_to, objects([None]), n)))
+            common = next(iter(self.source.each(recommended_to, n, allow)))
             answers = [common if answer is None else answer for answer in answers]
         return answers
 
@@ -116,14 +116,15 @@ def embedded_here(model: Any, rows: Array) -> tuple[Array, Array]:
     return own, serving.taken(serving.row_factors(model), codes[own])
 
 
-def recommended_here(model: Any, rows: Array, n: int, exclude_seen: bool) -> tuple[Array, list[Any]]:
+def recommended_here(model: Any, rows: Array, n: int, exclude_seen: bool, allow: Array) -> tuple[Array, list[Any]]:
     codes = model.row_labels_.codes(rows, OWNER, "row labels")
     own = np.nonzero(codes >= 0)[0]
-    return own, serving.recommend(model, codes[own], n, exclude_seen)
+    return own, serving.recommend(model, codes[own], n, exclude_seen, allow)
 
 
-def recommended_to(model: Any, nobody: Array, n: int) -> Any:
-    return serving.recommend(model, np.full(nobody.size, -1), n, True)[0]
+def recommended_to(model: Any, n: int, allow: Array) -> Any:
+    """What a row that nobody knows is recommended."""
+    return serving.recommend(model, np.full(1, -1), n, True, allow)[0]
 
 
 def shard_model(part: Rows, state: Any, slots: tuple[int, int, int], common: Any) -> Any:

@@ -37,7 +37,7 @@ class Labels:
     def __len__(self) -> int:
         return int(self.values.size)
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """ "numbers", "dates", "text", or "things" (anything that can be compared and hashed)."""
         return _kind(self.values)

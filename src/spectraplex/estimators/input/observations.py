@@ -179,6 +179,22 @@ def frame_numbers(frame: Any, name: str) -> Array:
     return np.array(out, np.float64)
 
 
+def matrix_labels(M: Any, shape: tuple[int, int]) -> tuple[Array | None, Array | None]:
+    """What a data frame calls its rows (pandas' index) and columns; None where it only counts them."""
+    frame = as_frame(M)
+    if frame is None:
+        return None, None
+    import narwhals as nw
+
+    index = nw.maybe_get_index(frame)
+    named = (None if index is None else list(index), list(frame.columns))
+    rows, cols = (
+        None if each is None or each == list(range(count)) else as_column(objects(each), OWNER, f"{side} labels")
+        for each, count, side in zip(named, shape, ("row", "column"), strict=True)
+    )
+    return rows, cols
+
+
 def matrix_entries(M: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
     """Positions and values of what is observed in a sparse matrix (all that is stored) or an array (all but NaN)."""
     from scipy.sparse import issparse
