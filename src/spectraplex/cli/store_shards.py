@@ -87,7 +87,10 @@ class InFolder:
     def model(self, name: str) -> MatrixCompletion:
         arrays = self.common | read_arrays(self.folder, name, self.marks[name])
         rows, n = arrays["U_"].shape[0], arrays["V_"].shape[0]
-        return MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, self.document | {"shape": [rows, n]})
+        document = self.document | {"shape": [rows, n]}
+        model: MatrixCompletion = MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, document)
+        vars(model)["column_counts_"] = arrays["column_counts_"]
+        return model
 
 
 def read(folder: Path, document: dict[str, Any]) -> MatrixCompletion:
