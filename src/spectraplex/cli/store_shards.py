@@ -88,8 +88,8 @@ class InFolder:
         arrays = self.common | read_arrays(self.folder, name, self.marks[name])
         rows, n = arrays["U_"].shape[0], arrays["V_"].shape[0]
         document = self.document | {"shape": [rows, n]}
-        model: MatrixCompletion = MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, document)
-        vars(model)["column_counts_"] = arrays["column_counts_"]
+        model: Any = MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, document)
+        model.column_counts_ = arrays["column_counts_"]
         return model
 
 
