@@ -24,6 +24,7 @@ _HALF = 0.5**0.5
 _NEAR = 0.1  # share of the largest σ above which ‖Rv‖/σ is one to rounding
 _ALSO = 4.0  # how much more the further values may still rise than the first ones
 _LEAST = 4  # fewest extensions where further vectors are asked for: the first ones alone may be there sooner
+_WIDEST = 16  # most vectors that an extension multiplies
 _WIDE = 8  # least number of vectors that are multiplied at once
 
 
@@ -76,10 +77,11 @@ def wide_search(
 ) -> tuple[tuple[Array, Array, Array], bool]:
     """Leading eigenpairs (values, vectors, errors) and whether the first ``count`` are exact enough.
 
-    Every extension is one round, whatever its width, so it is by a block: the wider, the fewer rounds.
+    Every extension is one round, whatever its width, so it is by a block. It is from the residuals of the first ones
+    alone: the others come out of the same basis, and a wider block would use up the products before it is deep enough.
     """
     wide = min(max(count + also, _WIDE), space.dimension)
-    space.seed(start, wide, rng)
+    space.seed(start, min(wide, _WIDEST), rng)
     before, done, goes_on, extended = np.full(wide, -np.inf), False, True, 0
     while goes_on:
         found = space.extract(wide)
@@ -92,7 +94,7 @@ def wide_search(
         goes_on = not (done or space.full or space.products >= products)
         if goes_on:
             before[: found.values.size], extended = found.values, extended + 1
-            goes_on = space.chain(found, np.zeros(found.values.size, bool), 1, rng)
+            goes_on = space.chain(found, np.arange(found.values.size) >= _WIDEST, 1, rng)
     vectors = space.assemble([part[:, :some] for part in found.parts])
     return (found.values[:some], vectors, found.errors[:some]), done or space.full
 
