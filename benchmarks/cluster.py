@@ -62,10 +62,11 @@ def compared(users: int, items: int, observed: int, radius: float) -> Iterator[s
         began = processor() + sum(client.run(processor).values())
         away = sx.solve(far, stop=stop)
         spent = processor() + sum(client.run(processor).values()) - began
+    slower, largest = away.seconds / here.seconds, observed == SIZES[-1][2]
     yield (
         f"{observed:,} observations, {users:,} × {items:,}, radius {radius:g}: one machine {here.seconds:.1f} s to "
         f"{here.gap / here.value:.1e}; two workers {away.seconds:.1f} s to {away.gap / away.value:.1e}, "
-        f"{verdict(away.seconds / here.seconds, _SLOWER)}"
+        f"{verdict(slower, _SLOWER) if largest else f'{slower:.1f} times as long'}"
     )
     yield (
         f"  {away.rounds} rounds (limit {_ROUNDS}: {'met' if away.rounds <= _ROUNDS else 'MISSED'}) of "
