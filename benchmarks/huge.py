@@ -10,6 +10,8 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,8 @@ def run(observations: int = 100_000_000, seconds: float = 2400.0) -> Iterator[st
     settings: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with tempfile.TemporaryDirectory() as name, LocalCluster(**settings) as cluster, Client(cluster) as client:
         began = time.perf_counter()
-        m, n = generated(Path(name), observations)
+        with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # its memory is not that of the client
+            m, n = apart.submit(generated, Path(name), observations).result()
         yield f"{observations:,} observations of {m:,} × {n:,} written in {time.perf_counter() - began:.0f} s"
         yield from solved(Path(name), client, seconds)
 

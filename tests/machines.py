@@ -26,6 +26,10 @@ SAME = {"Katmai": "Prescott"}
 # Everything else is numerical: a new file of tests is run on every machine unless it is named here.
 COMMAND_LINE = (
     "test_cluster.py",  # other processes, like the command line
+    "test_cluster_cli.py",
+    "test_cluster_estimators.py",
+    "test_cluster_rounds.py",
+    "test_cluster_trust.py",
     "test_cli.py",
     "test_cli_bad.py",
     "test_cli_docs.py",

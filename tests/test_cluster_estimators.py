@@ -128,8 +128,8 @@ def ratings(parts=3):
 def test_a_dask_frame_is_fitted_like_any_other(client, settings, value):
     told, far = ratings()
     pairs = told[["user", "film"]]
-    here = MatrixCompletion(tolerance=1e-2, **settings).from_frame(told, "user", "film", value)
-    away = MatrixCompletion(tolerance=1e-2, **settings).from_frame(far, "user", "film", value)
+    here = MatrixCompletion(tolerance=5e-2, **settings).from_frame(told, "user", "film", value)
+    away = MatrixCompletion(tolerance=5e-2, **settings).from_frame(far, "user", "film", value)
     gaps = here.certificate_.gap + away.certificate_.gap
     assert abs(here.certificate_.value - away.certificate_.value) <= gaps
     assert away.status_ == "GAP" and away.certificate_.gap <= away.allowed_gap_
@@ -143,7 +143,10 @@ def test_a_dask_frame_is_fitted_like_any_other(client, settings, value):
 
 def test_the_radius_is_chosen_on_the_cluster_and_does_not_hang_on_the_shards(client):
     told, far = ratings()
-    one, two = (MatrixCompletion().from_frame(frame, "user", "film", "stars") for frame in (far, ratings(parts=2)[1]))
+    one, two = (
+        MatrixCompletion(ridge=(4.0, 2.0), tolerance=0.1).from_frame(frame, "user", "film", "stars")
+        for frame in (far, ratings(parts=2)[1])
+    )
     assert one.path_["radius"].size >= 2 and one.radius_ == pytest.approx(two.radius_, rel=0.02)
     assert one.path_["score"].min() < told["stars"].std()
 
@@ -155,11 +158,12 @@ def test_weights_and_pairs_that_come_twice(client):
     weighted.loc[weighted.index[:50], "often"] = 2.0
     none = weighted.assign(often=weighted["often"].where(weighted.index >= 20, 0.0))
     asked = {"row": "user", "column": "film", "value": "stars"}
-    a = MatrixCompletion(radius=20.0, tolerance=1e-3).from_frame(dd.from_pandas(twice, npartitions=2), **asked)
-    b = MatrixCompletion(radius=20.0, tolerance=1e-3).from_frame(
+    a = MatrixCompletion(radius=20.0).from_frame(dd.from_pandas(twice, npartitions=2), **asked)
+    b = MatrixCompletion(radius=20.0).from_frame(
         dd.from_pandas(weighted, npartitions=3), sample_weight="often", **asked
     )
-    np.testing.assert_allclose(a.predict(told[["user", "film"]]), b.predict(told[["user", "film"]]), atol=0.1)
+    # the same function: each bound is below each value
+    assert abs(a.certificate_.value - b.certificate_.value) <= a.certificate_.gap + b.certificate_.gap
     c = MatrixCompletion(radius=20.0).from_frame(dd.from_pandas(none, npartitions=3), sample_weight="often", **asked)
     assert len(c.observations_) == len(told) - 20
 

@@ -279,6 +279,7 @@ def test_a_checkpoint_that_is_never_due_is_refused(asked, words):
 QUIET = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
 
 
+@pytest.mark.long
 def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
     """−9 in the midst of whatever they do: a timer fires at random in each of five steps."""
     told, rng, timers = table(seed=9), np.random.default_rng(3), []

@@ -108,7 +108,7 @@ def _fit(job: Job, model: MatrixCompletion, found: FarFiles, client: Any) -> Don
     report = _write(job, model, found, (rows, columns, len(table)), status, seconds)
     if "shards_" in vars(model):
         say(f"The rows of this model lie in {len(model.shards_.source.models)} files of {job.out}.")
-    return Done(model, table, status, report, seconds, job.out)
+    return Done(model, table, status, report, seconds, job.out, goes_on=False)
 
 
 def _told(progress: StatusLine) -> Callable[..., Result]:

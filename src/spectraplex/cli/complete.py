@@ -55,6 +55,7 @@ class Done:
     seconds: dict[str, float]
     out: Path
     test: dict[str, Any] | None = None
+    goes_on: bool = True  # whether `spectraplex resume` can
 
 
 def complete(job: Job) -> Done:

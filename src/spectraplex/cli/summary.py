@@ -38,7 +38,8 @@ def summarised(done: Done, as_json: bool) -> None:
             lines.append(f"report       {facts['report']}")
         put_words("\n".join(lines) + "\n")
     if done.status == "interrupted":
-        say(f"Interrupted; `spectraplex resume {out}` goes on.")
+        more = f"`spectraplex resume {out}` goes on" if done.goes_on else "the model is what was found so far"
+        say(f"Interrupted; {more}.")
         raise typer.Exit(130)
 
 
