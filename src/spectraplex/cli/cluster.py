@@ -63,7 +63,7 @@ def connected(job: Job, cluster: str) -> Iterator[Any]:
             distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made,
             distributed.Client(made) as client,
         ):
-            workers = len(client.scheduler_info()["workers"])
+            workers = len(client.nthreads())
             job.talk(f"A cluster of {workers} processes on this machine; its dashboard is {client.dashboard_link}.")
             yield client
         return
@@ -79,7 +79,7 @@ def connected(job: Job, cluster: str) -> Iterator[Any]:
             "with `dask scheduler`, and workers with `dask worker`."
         ) from None
     with client:
-        workers = len(client.scheduler_info()["workers"])
+        workers = len(client.nthreads())
         if not workers:
             raise ValueError(
                 f"--cluster {cluster}: the scheduler has no workers; start some with `dask worker {cluster}`."

@@ -40,9 +40,18 @@ class Entries:
         if rows.size == 0:
             raise ValueError(f"{owner}: no entry is observed; there is nothing to fit.")
         order = _row_order(owner, rows, cols, self.shape)
-        self.order = order  # entry e of an image is observation order[e] of the user
+        self.order: Array | None = order  # entry e of an image is observation order[e] of the user
         self.pattern = Pattern.from_sorted(rows[order], cols[order], self.shape)
         self.size = self.pattern.size
+
+    @classmethod
+    def in_order(cls, rows: Array, cols: Array, shape: tuple[int, int]) -> Entries:
+        """Positions that are sorted by row, then column, each once and inside the shape: no order is kept."""
+        entries = cls.__new__(cls)
+        entries.shape, entries.order = shape, None
+        entries.pattern = Pattern.from_sorted(rows, cols, shape)
+        entries.size = entries.pattern.size
+        return entries
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         return self.pattern.sample(U, V, s)
@@ -56,7 +65,10 @@ class Entries:
     def coverage(self, weights: Array | None) -> tuple[Array, Array]:
         """Weights summed over every row, and over every column."""
         each = self._each(weights)
-        rows = np.bincount(self.pattern.rows, each, self.shape[0])
+        counts = np.diff(self.pattern.indptr).astype(np.int64)  # the row of every entry is not kept for this
+        rows = counts.astype(float)
+        if weights is not None:
+            rows = np.bincount(np.repeat(np.arange(counts.size), counts), each, self.shape[0])
         return rows, np.bincount(self.pattern.indices, each, self.shape[1])
 
     def extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:

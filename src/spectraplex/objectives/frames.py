@@ -138,7 +138,7 @@ def sharded_completion(
 
 
 def fitted(part: Rows, loss: Any, rows: slice, entries: slice) -> Shard:
-    fit = Fit(Entries(part.rows, part.cols, part.shape), part.values, loss, part.weights)
+    fit = Fit(Entries.in_order(part.rows, part.cols, part.shape), part.values, loss, part.weights)
     return Shard(fit, rows, entries, part.labels)
 
 

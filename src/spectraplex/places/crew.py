@@ -14,6 +14,9 @@ from typing import Any
 _PATIENCE, _TIMES = 30.0, 4  # seconds after which workers are counted, and how often there may be none
 
 
+_FULL = 0.5  # share of the memory of all workers up to which states are kept twice
+
+
 class ClusterLost(RuntimeError):
     """The cluster cannot go on; the message says what happened, where, and what to do."""
 
@@ -70,6 +73,13 @@ class Crew:
         except Exception:
             return False
         return True
+
+    def has_room(self, needed: int) -> bool:
+        """Whether so many bytes more, shared out, leave half of every worker's memory free."""
+        told = list(self.client.scheduler_info()["workers"].values())  # some of them, where there are many
+        limit = min((each.get("memory_limit") or 0 for each in told), default=0)
+        used = max((each.get("metrics", {}).get("memory", 0) for each in told), default=0)
+        return limit == 0 or used + needed / max(1, len(self.known)) <= _FULL * limit
 
     def home(self, shard: int) -> dict[str, Any]:
         """Where a task of a shard should run: not elsewhere, unless that worker is gone."""

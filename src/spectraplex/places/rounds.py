@@ -21,7 +21,7 @@ import numpy as np
 
 from .crew import Crew, in_words
 from .numpy import Array
-from .shards import Call, Own, Sent, Slot, adopted, advance, operation, qualified, rows_of, small_of
+from .shards import Call, Own, Sent, Slot, adopted, advance, bytes_of, operation, qualified, rows_of, small_of
 from .tall import rows_between
 
 LARGE = 65_536  # bytes from which an argument is sent to the workers by itself, once for all shards
@@ -156,9 +156,13 @@ class Rounds:
         return [list(answer) for answer in zip(*answers, strict=True)]
 
     def _keep_twice(self) -> None:
-        """All states on two workers: a lost one costs no more than the rounds since the last time."""
+        """All states on two workers: a lost one costs no more than the rounds since the last time.
+
+        Where they do not fit twice, what was sent earlier is let go all the same: a lost worker then ends the run.
+        """
         began = time.perf_counter()
-        if self._crew.keep(self._states):
+        asked = [self.client.submit(bytes_of, state, pure=False) for state in self._states]
+        if not self._crew.has_room(sum(self.client.gather(asked))) or self._crew.keep(self._states):
             self._lineage = self._lineage[-_KEPT:]
         self._copying, self._spent = time.perf_counter() - began, 0.0
 

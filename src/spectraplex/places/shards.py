@@ -27,6 +27,7 @@ __all__ = [
     "State",
     "adopted",
     "advance",
+    "bytes_of",
     "known",
     "operation",
     "qualified",
@@ -98,6 +99,11 @@ def advance(
 def adopted(mine: Advanced, theirs: Advanced, slot: int, at: int) -> Advanced:
     """A state with one slot more, from another one."""
     return {**mine[0], at: theirs[0][slot]}, []
+
+
+def bytes_of(advanced: Advanced) -> int:
+    """What a state takes, as far as it is made of arrays."""
+    return sum(each.nbytes for each in advanced[0].values() if isinstance(each, np.ndarray))
 
 
 def small_of(advanced: Advanced) -> list[Any]:
