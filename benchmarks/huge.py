@@ -20,8 +20,13 @@ import numpy as np
 import spectraplex as sx
 
 _ROW = 100  # observations a row, about
+_SHARDS = 8  # four a worker: what a task makes on the way is a quarter as large
 _NOISE, _RANK, _FILE = 0.85, 10, 2_000_000
 SHARE = 0.7  # of the planted table's nuclear norm: the radius, at which the optimal rank is between 20 and 60
+
+
+#: What lies on a worker is in use all the time, so nothing is written to its disk.
+MEMORY = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
 
 
 def generated(folder: Path, observations: int, seed: int = 0) -> tuple[int, int]:
@@ -52,9 +57,11 @@ def generated(folder: Path, observations: int, seed: int = 0) -> tuple[int, int]
 
 
 def run(observations: int = 100_000_000, seconds: float = 2400.0) -> Iterator[str]:
+    import dask
     from distributed import Client, LocalCluster
 
     settings: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    dask.config.set(MEMORY)
     with tempfile.TemporaryDirectory() as name, LocalCluster(**settings) as cluster, Client(cluster) as client:
         began = time.perf_counter()
         with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # its memory is not that of the client
@@ -69,7 +76,8 @@ def solved(folder: Path, client: Any, seconds: float) -> Iterator[str]:
 
     began = time.perf_counter()
     frame = dd.read_parquet(folder)
-    objective = sx.Completion.from_dask(frame, row="user", column="item", value="value", client=client)
+    asked = {"row": "user", "column": "item", "value": "value", "shards": _SHARDS}
+    objective = sx.Completion.from_dask(frame, client=client, **asked)
     m, n = objective.shape
     made = time.perf_counter() - began
     yield f"read and encoded in {made:.0f} s (limit 480 at 1e8); {_memory(client)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -31,6 +32,9 @@ _NOT_THERE = {
     "drop_empty": "--drop-empty is for one machine; on a cluster a missing value is refused",
 }
 
+# what lies on a worker is in use all the time, so nothing is written to its disk
+_MEMORY = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
+
 
 def complete(job: Job, cluster: str) -> Done:
     """Read, fit, write; refuses before any work where the model could not be written."""
@@ -58,11 +62,9 @@ def connected(job: Job, cluster: str) -> Iterator[Any]:
             "pip install '.[cluster]'."
         ) from None
     if cluster == "local":
-        with (
-            dask.config.set({"distributed.worker.daemon": True}),
-            distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made,
-            distributed.Client(made) as client,
-        ):
+        with dask.config.set(_MEMORY), _uninterrupted():
+            own = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+        with own as made, distributed.Client(made) as client:
             workers = len(client.nthreads())
             job.talk(f"A cluster of {workers} processes on this machine; its dashboard is {client.dashboard_link}.")
             yield client
@@ -86,6 +88,16 @@ def connected(job: Job, cluster: str) -> Iterator[Any]:
             )
         job.talk(f"A cluster of {workers} workers at {cluster}.")
         yield client
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C reaches every process of a terminal; those that start here leave it to this one."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _fit(job: Job, model: MatrixCompletion, found: FarFiles, client: Any) -> Done:

@@ -22,7 +22,7 @@ class ClusterLost(RuntimeError):
 
 
 class Crew:
-    """The workers, and where every shard is at home once one has joined; before, the scheduler decides."""
+    """The workers, and where every shard is at home."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -36,7 +36,7 @@ class Crew:
         now = set(self.client.nthreads())
         lost, joined, self.known = self.known - now, now - self.known, now
         if joined and now:
-            self.homes = _shared_out(self.client.who_has(list(shards)), [each.key for each in shards], sorted(now))
+            self._settle(shards)
         return bool(lost)
 
     def answers(self, futures: Sequence[Any]) -> list[Any]:
@@ -81,9 +81,15 @@ class Crew:
         used = max((each.get("metrics", {}).get("memory", 0) for each in told), default=0)
         return limit == 0 or used + needed / max(1, len(self.known)) <= _FULL * limit
 
-    def home(self, shard: int) -> dict[str, Any]:
+    def home(self, shard: int, shards: Sequence[Any]) -> dict[str, Any]:
         """Where a task of a shard should run: not elsewhere, unless that worker is gone."""
+        if self.homes is None and self.known:
+            self._settle(shards)
         return {} if self.homes is None else {"workers": [self.homes[shard]], "allow_other_workers": True}
+
+    def _settle(self, shards: Sequence[Any]) -> None:
+        held = self.client.who_has(list(shards))
+        self.homes = _shared_out(held, [each.key for each in shards], sorted(self.known))
 
 
 def _shared_out(holders: dict[Any, Sequence[str]], keys: Sequence[Any], workers: Sequence[str]) -> list[str]:

@@ -133,7 +133,7 @@ class Rounds:
             kept = frozenset(self._live.keys())
             for p, (shard, state) in enumerate(zip(self.shards, self._states, strict=True)):
                 given = (shard, state, calls, kept, there, [each.parts[p] for each in own])
-                home = self._crew.home(p)
+                home = self._crew.home(p, self.shards)
                 new.append(self.client.submit(advance, *given, key=f"{word}-{at}-{p}", pure=False, **home))
             numbers = [
                 self.client.submit(small_of, each, key=f"answers-{at}-{p}", pure=False) for p, each in enumerate(new)
