@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import math
 
@@ -93,6 +94,26 @@ def test_inner_products_that_came_with_an_evaluation_are_those_of_the_blocks(cli
     assert len(came) >= 5 and len(came) > len(seen) / 2
     for _, off, change in came:  # what is stored is rounded to single precision
         assert off <= np.finfo(np.float32).eps and abs(change) <= np.finfo(np.float32).eps
+
+
+def test_workers_hold_what_is_needed_and_no_more(client):
+    """Without Python's search for cycles, too: it may come late, and a block is as tall as the table."""
+    rows, cols, values = table()
+    objective = shard_rows(sx.Completion(rows, cols, values, (60, 25)), client, [0, 20, 60])
+    most: list[tuple[int, int]] = []
+
+    def look(record, point):
+        objective.place.ask()  # what is written down is done, and what nobody holds is let go
+        held = [each for each in objective.place.states[0].result()[0].values() if isinstance(each, np.ndarray)]
+        most.append((sum(each.ndim == 1 for each in held), sum(each.ndim == 2 for each in held)))
+
+    gc.disable()
+    try:
+        sx.solve(sx.Problem(objective, sx.NuclearBall((60, 25), 30.0)), stop=sx.Stop(max_steps=4), observers=[look])
+    finally:
+        gc.enable()
+    images, blocks = (max(each) for each in zip(*most, strict=True))
+    assert images <= 4 and blocks <= 6  # two points and the best one; atoms, a guess
 
 
 def test_rounds_and_bytes_are_in_the_trace_and_in_what_was_saved(client, tmp_path):

@@ -134,7 +134,7 @@ class ShardedFit:
 
     def measure(self, U: Left, s: Array, V: Array) -> Held:
         z: Held = self.place.make("measure", U, s, V)
-        rides = U.extra.get("rides")
+        rides = U.extra.pop("rides", None)  # once: it holds on to what it asks about
         if rides is not None:
             z.extra["rides"] = rides, U, V
         return z
@@ -162,7 +162,7 @@ class ShardedFit:
             asked += [("product_back", inside, U), rides.question(product)]
 
         def tell(answers: list[list[Any]]) -> None:
-            slope.extra[z] = float(sum(answers[0]))
+            slope.pairs[z] = float(sum(answers[0]))
             if product is not None:
                 slope.extra["products"] = (U, V, product, reduce(add, answers[1]))
                 product.extra[rides.name] = answers[2]
@@ -182,9 +182,9 @@ class ShardedFit:
         return Smoothly(at, float(found[:, 3].min()))
 
     def pair(self, slope: Held, z: Held) -> float:
-        if z not in slope.extra:
-            slope.extra[z] = float(self.place.total("paired", slope, z))
-        return float(slope.extra[z])
+        if z not in slope.pairs:
+            slope.pairs[z] = float(self.place.total("paired", slope, z))
+        return slope.pairs[z]
 
     def gradient(self, slope: Held) -> ShardedOperator:
         if "inside" not in slope.extra:

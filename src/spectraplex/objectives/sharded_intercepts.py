@@ -91,7 +91,7 @@ class ShardedIntercepts(ShardedFit):
 
     def evaluate(self, z: Held) -> tuple[float, Held]:
         found = self.inner(z)
-        if z not in found.slope.extra:
+        if z not in found.slope.pairs:
             asked, tell = self.asked_of(found.slope, z)
             tell(self.place.ask(*asked))
         return found.value, found.slope

@@ -46,10 +46,12 @@ _SELDOM = 20.0  # when the rounds since took so many times as long as the copyin
 class Held:
     """Something in the state of every shard, by its slot; gone from there when nobody holds it any more."""
 
-    __slots__ = ("__weakref__", "at", "extra")
+    __slots__ = ("__weakref__", "at", "extra", "pairs")
 
     def __init__(self, at: int) -> None:
         self.at = at
+        #: inner products with others, which are not held for that
+        self.pairs: weakref.WeakKeyDictionary[Held, float] = weakref.WeakKeyDictionary()
         self.extra: dict[Any, Any] = {}  # small things that came in the same round
 
 
