@@ -72,6 +72,12 @@ def product_back(_shard: Shard, G: Any, U: Array) -> Array:
 
 
 @known
+def product_once(shard: Shard, slope: Array, U: Array) -> Array:
+    """The same from a slope that is multiplied once: its numbers by columns, as many as observations, are not kept."""
+    return np.asarray(shard.fit.gradient(slope).rmatmat(U))
+
+
+@known
 def scored(_shard: Shard, G: Any, P: Array, Q: Array, count: int) -> Array:
     return np.asarray(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), count))
 

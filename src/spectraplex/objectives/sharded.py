@@ -154,12 +154,12 @@ class ShardedFit:
 
     def asked_of(self, slope: Held, z: Held) -> tuple[list[tuple[Any, ...]], Callable[[list[list[Any]]], None]]:
         """What will be asked of a slope, to be asked in the round that makes it; and who is told the answers."""
-        inside = slope.extra["inside"] = self.place.make("gradient", slope)
+        slope.extra["inside"] = self.place.make("gradient", slope)
         asked: list[tuple[Any, ...]] = [("paired", slope, z)]
         rides, U, V = z.extra.pop("rides", (None, None, None))
         product = None if rides is None else self.gradient(slope).matmat(V)
         if product is not None:
-            asked += [("product_back", inside, U), rides.question(product)]
+            asked += [("product_once", slope, U), rides.question(product)]
 
         def tell(answers: list[list[Any]]) -> None:
             slope.pairs[z] = float(sum(answers[0]))

@@ -30,6 +30,7 @@ _SAID = {  # what operations are called on the dashboard of Dask; others by thei
     "paired": "",
     "product": "multiply_left",
     "product_back": "multiply_right",
+    "product_once": "multiply_right",
     "raw_products": "quasi_newton",
     "products_of": "quasi_newton",
     "line": "line_search",
