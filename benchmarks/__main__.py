@@ -12,7 +12,7 @@ import time
 
 QUICK = ("start", "kernels", "steps", "small", "duals", "hybrid", "dense")
 REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "imputation")
-ASKED = ("ratings_1m", "pipeline", "cluster", "huge", "plan")  # only by name
+ASKED = ("ratings_1m", "pipeline", "cluster", "huge")  # only by name
 
 
 def main(names: list[str]) -> int:
