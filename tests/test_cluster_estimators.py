@@ -120,8 +120,8 @@ def ratings(parts=3):
     ("settings", "value"),
     [
         ({"radius": 20.0}, "stars"),
-        ({"radius": 20.0, "loss": "huber", "weighting": "plain"}, "stars"),
-        ({"radius": 20.0, "loss": "logistic"}, "liked"),
+        pytest.param({"radius": 20.0, "loss": "huber", "weighting": "plain"}, "stars", marks=pytest.mark.long),
+        pytest.param({"radius": 20.0, "loss": "logistic"}, "liked", marks=pytest.mark.long),
         ({"radius": 60.0, "intercepts": False}, "stars"),
     ],
 )
@@ -141,6 +141,7 @@ def test_a_dask_frame_is_fitted_like_any_other(client, settings, value):
     assert sx.verify(away.certificate_, problem, (away.U_, away.s_, away.V_))
 
 
+@pytest.mark.long
 def test_the_radius_is_chosen_on_the_cluster_and_does_not_hang_on_the_shards(client):
     told, far = ratings()
     one, two = (
@@ -151,6 +152,7 @@ def test_the_radius_is_chosen_on_the_cluster_and_does_not_hang_on_the_shards(cli
     assert one.path_["score"].min() < told["stars"].std()
 
 
+@pytest.mark.long
 def test_weights_and_pairs_that_come_twice(client):
     told, _ = ratings()
     twice = pd.concat([told, told.iloc[:50]]).reset_index(drop=True)

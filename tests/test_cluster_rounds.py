@@ -41,7 +41,14 @@ def values_of(objective, radius, method, start=None):
     return np.array([each.value for each in sx.solve(sx.Problem(objective, domain), method, stop, start=start).trace])
 
 
-@pytest.mark.parametrize(("method", "loss"), [("cg", "squared"), ("cg", "huber"), ("hybrid", "squared")])
+@pytest.mark.parametrize(
+    ("method", "loss"),
+    [
+        ("cg", "squared"),
+        pytest.param("cg", "huber", marks=pytest.mark.long),
+        pytest.param("hybrid", "squared", marks=pytest.mark.long),
+    ],
+)
 def test_the_first_steps_are_those_of_one_machine(client, method, loss):
     """Up to dimension 200 eigenvectors are exact here and there, so every step is the same but for rounding."""
     whole = sx.Completion(*table(120, 60, 0.2, seed=5), (120, 60), loss)
@@ -55,7 +62,7 @@ def test_the_first_steps_are_those_of_one_machine(client, method, loss):
         assert np.all(np.abs(away - here) <= allowed), (cuts, away / here - 1)
 
 
-@pytest.mark.parametrize("shards", SHARDS)
+@pytest.mark.parametrize("shards", [3, *(pytest.param(count, marks=pytest.mark.long) for count in (1, 2, 7))])
 def test_the_first_steps_of_cg_with_exact_eigenvectors_in_a_larger_table(client, shards):
     """There eigenvectors are searched for, by other means on a cluster; exact enough they are the same."""
     m, n = 360, 90

@@ -96,7 +96,7 @@ def test_equal_numbers_have_equal_hashes_of_whatever_type_they_are():
 # ------------------------------------------------------------------------------------------------ certificates
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize("shards", [*(pytest.param(count, marks=pytest.mark.long) for count in (1, 2, 7)), 3])
 def test_a_certificate_holds_here_and_there(client, shards):
     told = table()
     far = dd.from_pandas(told, npartitions=3)
@@ -177,7 +177,7 @@ def sharded(told, client, shards, radius=30.0, parts=3, **more):
     return sx.Problem(objective, sx.NuclearBall(objective.shape, radius))
 
 
-@pytest.mark.parametrize(("method", "steps"), [("hybrid", 1), ("cg", 3)])
+@pytest.mark.parametrize(("method", "steps"), [("hybrid", 1), pytest.param("cg", 3, marks=pytest.mark.long)])
 def test_a_run_goes_on_where_it_was_with_another_number_of_shards(client, tmp_path, method, steps):
     told, some = table(), sx.Stop(max_steps=steps)
     problem = sharded(told, client, 2)
@@ -196,6 +196,7 @@ def test_a_run_goes_on_where_it_was_with_another_number_of_shards(client, tmp_pa
         assert sx.verify(each.certificate, other, each)
 
 
+@pytest.mark.long
 def test_what_is_saved_on_a_cluster_is_verified_on_one_machine(client, tmp_path):
     told = table()
     problem = sharded(told, client, 3)
@@ -306,6 +307,7 @@ def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
         assert sx.verify(again.certificate, problem, again)
 
 
+@pytest.mark.long
 def test_a_worker_that_joins_is_used():
     with distributed.LocalCluster(n_workers=1, **QUIET) as cluster, distributed.Client(cluster) as own:
         problem = sharded(table(), own, 4)
@@ -346,6 +348,7 @@ class Dies(distributed.WorkerPlugin):
         OPERATIONS["dies"] = lambda shard: os.kill(os.getpid(), signal.SIGKILL) if shard.rows.start else None
 
 
+@pytest.mark.long
 def test_a_worker_out_of_memory_gets_a_sentence_that_names_the_shard():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
