@@ -425,7 +425,9 @@ def files(folder, parts, kind="parquet"):
     for i, part in enumerate(parts):
         write = part.to_parquet if kind == "parquet" else part.to_csv
         write(folder / f"part-{i}.{kind}", index=False)
-    return dd.read_parquet(folder) if kind == "parquet" else dd.read_csv(f"{folder}/*.csv")
+    return (
+        dd.read_parquet(folder) if kind == "parquet" else dd.read_csv(f"{folder}/*.csv", float_precision="round_trip")
+    )
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])

@@ -145,10 +145,10 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
         if bad is not None:
             raise ValueError(f"{file}: column {names[2]!r} holds {bad!r}, where numbers are needed.")
     packed = files[0].lower().endswith((".gz", ".zip"))
+    exact = {"engine": "c", "float_precision": "round_trip"} if len(first.delimiter) == 1 else {"engine": "python"}
     frame = dd.read_csv(
         [fs.unstrip_protocol(file) for file in files],
         sep=first.delimiter if first.delimiter != " " else r"\s+",
-        engine="c" if len(first.delimiter) == 1 else "python",
         header=0 if first.header else None,
         names=list(first.names),
         usecols=list(names),
@@ -156,6 +156,7 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
         encoding=encoding,
         compression="infer" if packed else None,
         blocksize=None if packed else "64MB",
+        **exact,
     )
     return FarFiles(frame[list(names)], names, _told(where, files, names), len(files))
 

@@ -42,9 +42,7 @@ def recommend_frame(model: Any, frame: Any, n: int, exclude_seen: bool, allow: A
 def _answered(model: Any, frame: Any, row: str, function: Callable[..., Any], meta: Any, *arguments: Any) -> Any:
     shards = vars(model).get("shards_")
     if shards is None:
-        import dask
-
-        return frame.map_partitions(function_of, dask.delayed(model), function, *arguments, meta=meta)
+        return frame.map_partitions(function_of, model, function, *arguments, meta=meta)
     if not isinstance(shards.source, OnWorkers):
         raise ValueError(
             f"{OWNER}: this model lies in a folder, a file for each shard; ask for pairs or rows in memory, or use "
