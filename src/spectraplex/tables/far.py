@@ -145,7 +145,7 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
         if bad is not None:
             raise ValueError(f"{file}: column {names[2]!r} holds {bad!r}, where numbers are needed.")
     packed = files[0].lower().endswith((".gz", ".zip"))
-    exact = {"engine": "c", "float_precision": "round_trip"} if len(first.delimiter) == 1 else {"engine": "python"}
+    exact = _to_the_last_digit() if len(first.delimiter) == 1 else {"engine": "python"}
     frame = dd.read_csv(
         [fs.unstrip_protocol(file) for file in files],
         sep=first.delimiter if first.delimiter != " " else r"\s+",
@@ -159,6 +159,14 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
         **exact,
     )
     return FarFiles(frame[list(names)], names, _told(where, files, names), len(files))
+
+
+def _to_the_last_digit() -> dict[str, str]:
+    """Numbers are read to their last digit: pandas does so by itself from 3.1 on, and earlier if it is asked."""
+    import pandas
+
+    version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
+    return {"engine": "c"} if version >= (3, 1) else {"engine": "c", "float_precision": "round_trip"}
 
 
 def _names(where: str, layout: Layout, asked: Asked) -> tuple[str, str, str]:
