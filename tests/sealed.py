@@ -142,6 +142,7 @@ class SealedPlace:
 
     name = "sealed"
     distant = False
+    rounds = bytes = 0
 
     def __init__(self) -> None:
         for verb in _BLOCK_VALUED:

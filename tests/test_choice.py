@@ -161,3 +161,15 @@ def test_log1p_fits_logarithms_and_predicts_values():
 def test_transforms_that_make_no_sense_are_refused(values, settings, why):
     with pytest.raises(ValueError, match=why):
         MatrixCompletion(**settings).fit([[0, 0], [1, 1]], values)
+
+
+def test_folds_and_order_of_a_table_with_more_cells_than_32_bits_count():
+    """Rows in 32 bits, as a cluster keeps them: row × columns + column must not overflow."""
+    rng = np.random.default_rng(3)
+    cells = rng.choice(60_000 * 50_000, 4000, replace=False)
+    rows, cols, values = cells // 50_000, cells % 50_000, rng.standard_normal(4000)
+    wide = Observations(rows, cols, values, None, (60_000, 50_000)).tidy()
+    narrow = Observations(rows.astype(np.int32), cols.astype(np.int32), values, None, (60_000, 50_000)).tidy()
+    assert (np.diff(narrow.rows.astype(np.int64) * 50_000 + narrow.cols) > 0).all()
+    assert (narrow.values == wide.values).all()
+    assert all((a == b).all() for a, b in zip(folds(wide, 0.1), folds(narrow, 0.1), strict=True))

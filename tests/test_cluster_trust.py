@@ -425,15 +425,14 @@ def files(folder, parts, kind="parquet"):
     for i, part in enumerate(parts):
         write = part.to_parquet if kind == "parquet" else part.to_csv
         write(folder / f"part-{i}.{kind}", index=False)
-    return (
-        dd.read_parquet(folder) if kind == "parquet" else dd.read_csv(f"{folder}/*.csv", float_precision="round_trip")
-    )
+    return dd.read_parquet(folder) if kind == "parquet" else dd.read_csv(f"{folder}/*.csv")
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_rows_split_over_files_empty_ones_and_one_with_one_row(client, tmp_path, kind):
     told = table()
     told["who"] = told["who"].map("u{}".format)
+    told["stars"] = (64 * told["stars"]).round() / 64  # a few digits, which any reader of text reads exactly
     parts = [told.iloc[:80], told.iloc[:0], told.iloc[80:81], told.iloc[81:]]
     parts = parts if kind == "parquet" else [parts[0], *parts[2:]]  # a CSV file without any row has no types
     found = sx.Completion.from_dask(files(tmp_path, parts, kind), **ASKED, shards=3, client=client)
@@ -463,6 +462,7 @@ def spoiled(part, how):
 def test_a_bad_file_is_named(client, tmp_path, how, words):
     told = table()
     told["who"] = told["who"].map("u{}".format)
+    told["stars"] = (64 * told["stars"]).round() / 64  # a few digits, which any reader of text reads exactly
     parts = [told.iloc[:80], told.iloc[80:160], told.iloc[160:]]
     parts[1] = parts[1] if how in ("gone", "unreadable") else spoiled(parts[1], how)
     frame = files(tmp_path, parts)

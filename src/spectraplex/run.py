@@ -18,7 +18,6 @@ from .methods import facts_of
 from .observers import Observers
 from .places.crew import ClusterLost
 from .places.numpy import EPS
-from .places.rounds import asked_of
 from .problem import Method, Point, Problem, Step
 from .result import Result
 from .stall import Stall
@@ -52,7 +51,7 @@ class Run:
         self.step_number = 0
         self.products = 0.0
         self.seconds_before = self.products_before = 0.0
-        self.asked_before = asked_of(problem.place)
+        self.asked_before = (problem.place.rounds, problem.place.bytes)
         self.trace = Trace()
         self.point: Point | None = None
         self.memory: Any = None
@@ -210,8 +209,8 @@ class Run:
 
     def _asked(self) -> tuple[int, int]:
         """Rounds and bytes on a cluster so far, those of an earlier run too; zeros on one machine."""
-        (rounds, sent), (before, earlier) = asked_of(self.problem.place), self.asked_before
-        return rounds - before, sent - earlier
+        place, (before, earlier) = self.problem.place, self.asked_before
+        return place.rounds - before, place.bytes - earlier
 
     def _judge(self) -> Status | None:
         """Hand the record to the observers, the clock standing still, then ask ``stop``."""

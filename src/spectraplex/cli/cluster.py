@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 from ..estimators import MatrixCompletion
@@ -21,7 +20,7 @@ from ..stop import Stop
 from ..tables.far import FarFiles, address, read_far
 from . import settings, store, store_shards
 from .aside import folder_aside, refuse_folder
-from .complete import Done, Job, refuse_settings, reported
+from .complete import Done, Job, described, refuse_settings, reported
 from .talk import StatusLine, say
 from .words import shown
 
@@ -142,20 +141,15 @@ def _write(
     status: str,
     seconds: dict[str, float],
 ) -> bool:
-    facts = {
-        "status": status,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": {name: round(value, 3) for name, value in seconds.items()},
-        "data": {
-            "file": shown(address(job.file)),
-            "fingerprint": model.certificate_.data,
-            "names": list(found.names),
-            "shape": list(size[:2]),
-            "observations": size[2],
-            "reading": {},
-        },
-        "test": None,
+    data = {
+        "file": shown(address(job.file)),
+        "fingerprint": model.certificate_.data,
+        "names": list(found.names),
+        "shape": list(size[:2]),
+        "observations": size[2],
+        "reading": {},
     }
+    facts = described(status, seconds, data)
     with folder_aside(job.out, job.force) as part:
         if "shards_" in vars(model):
             store_shards.write(part, model, facts)

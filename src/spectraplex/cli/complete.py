@@ -207,23 +207,31 @@ def _write(
     held: testing.Held | None,
     test: dict[str, Any] | None,
 ) -> bool:
-    facts = {
-        "status": status,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": {name: round(value, 3) for name, value in seconds.items()},
-        "data": {
-            "file": shown(job.file.name),
-            "fingerprint": table.mark,
-            "names": list(table.names),
-            "shape": list(table.shape),
-            "observations": int(table.values.size),
-            "reading": table.reading,
-        },
-        "test": test,
+    data = {
+        "file": shown(job.file.name),
+        "fingerprint": table.mark,
+        "names": list(table.names),
+        "shape": list(table.shape),
+        "observations": len(table),
+        "reading": table.reading,
     }
+    facts = described(status, seconds, data, test)
     with folder_aside(job.out, job.force) as part:
         store.write(part, model, facts)
         return job.said.get("report", True) and reported(job, model, part / "report.html", held)
+
+
+def described(
+    status: str, seconds: dict[str, float], data: dict[str, Any], test: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What stands in model.json beside the model."""
+    return {
+        "status": status,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "data": data,
+        "test": test,
+    }
 
 
 def reported(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:

@@ -17,11 +17,9 @@ from ..matrices.lifted import Lifted
 from ..places.here import HERE
 from ..places.numpy import EPS, Array
 from ..places.protocol import Block, Place
-from ..places.rounds import Pair
 from .krylov import Space
 
 _HALF = 0.5**0.5
-_NEAR = 0.1  # share of the largest σ above which ‖Rv‖/σ is one to rounding
 _ALSO = 4.0  # how much more the further values may still rise than the first ones
 _LEAST = 4  # fewest extensions where further vectors are asked for: the first ones alone may be there sooner
 _WIDEST = 16  # most vectors that an extension multiplies
@@ -107,7 +105,4 @@ def upstairs(operator: Lifted, squares: Array, V: Array) -> tuple[Array, Block]:
     """Singular values and the vectors (u; v)/√2, u = Rv/σ, from eigenpairs of RᴴR."""
     values, place = np.sqrt(np.maximum(squares, 0.0)), operator.place
     U = place.scale(operator.apply(1, V), _HALF / np.maximum(values, np.finfo(np.float64).tiny))
-    vectors = place.stack(U, _HALF * V)
-    if isinstance(vectors, Pair) and values.size and values.min() > _NEAR * values.max():
-        vectors.extra["norms"] = np.ones(values.size)  # ‖Rv‖ = σ up to rounding, since σ² is a Ritz value
-    return values, place.unit(vectors)
+    return values, place.unit(place.stack(U, _HALF * V))

@@ -158,6 +158,11 @@ class Intercepts:
         return steepest(self.loss, self.values.size, self.weights)
 
     @property
+    def largest(self) -> float:
+        """The size of the largest value."""
+        return float(np.abs(self.values).max(initial=0.0))
+
+    @property
     def squares(self) -> float:
         """The size of the values, as a squared loss sees it."""
         return float(np.sum((1.0 if self.weights is None else self.weights) * self.values**2))

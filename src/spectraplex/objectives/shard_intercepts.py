@@ -170,7 +170,7 @@ def told_of_table(shard: Shard) -> dict[str, Any]:
         "steepest": fit.steepest,
         "reach": fit.reach,
         "smoothness": fit.smoothness,
-        "largest": float(np.abs(fit.values).max(initial=0.0)),
+        "largest": fit.largest,
         "count": int(fit.values.size),
         "squares": fit.squares,
         "kinds": (fit.kind(False), fit.kind(True)),

@@ -25,7 +25,7 @@ from ..places.marks import rows_mark
 from ..places.numpy import EPS, Array
 from ..places.rounds import Held, Left
 from ..rounding import VANISHING, moved, of_image, of_sum
-from . import shard_intercepts
+from . import shard_intercepts as _operations  # noqa: F401 (they are known then)
 from .facts import facts_of
 from .inner import SLACK
 from .recycled import Recycled, Whole
@@ -34,7 +34,6 @@ from .table_parts import table_parts
 
 _FEW = 512  # columns up to which the curvature between them comes here as a matrix, in one round
 _MOST = 200  # Newton steps: never reached but at rounding level
-_OPERATIONS = shard_intercepts  # what the rounds below ask for
 _TRIALS = 30  # halvings of a Newton step
 
 

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 _PATIENCE, _TIMES = 30.0, 4  # seconds after which workers are counted, and how often there may be none
-
-
 _FULL = 0.5  # share of the memory of all workers up to which states are kept twice
 
 
@@ -66,16 +64,16 @@ class Crew:
 
     def keep(self, states: Sequence[Any]) -> bool:
         """Have all of them on two workers; False where a worker died meanwhile, and it has to be done again."""
-        if len(self.known) < 2:
-            return False
         try:
             self.client.replicate(states, n=2)
         except Exception:
             return False
         return True
 
-    def has_room(self, needed: int) -> bool:
-        """Whether so many bytes more, shared out, leave half of every worker's memory free."""
+    def can_keep(self, needed: int) -> bool:
+        """Whether there are two workers, and so many bytes more, shared out, leave half of their memory free."""
+        if len(self.known) < 2:
+            return False
         told = list(self.client.scheduler_info()["workers"].values())  # some of them, where there are many
         limit = min((each.get("memory_limit") or 0 for each in told), default=0)
         used = max((each.get("metrics", {}).get("memory", 0) for each in told), default=0)
@@ -88,6 +86,10 @@ class Crew:
         return {} if self.homes is None else {"workers": [self.homes[shard]], "allow_other_workers": True}
 
     def _settle(self, shards: Sequence[Any]) -> None:
+        import distributed
+
+        waiting: Any = distributed.wait
+        waiting(list(shards))  # a shard that is still to be made is nowhere yet
         held = self.client.who_has(list(shards))
         self.homes = _shared_out(held, [each.key for each in shards], sorted(self.known))
 

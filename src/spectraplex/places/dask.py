@@ -263,7 +263,7 @@ class ClusterPlace(Rounds):
     def room(self, part: slice, dtype: Any) -> Any:
         return HERE.room(part, dtype) if part.start >= self.m else ClusterRoom(self, part, dtype)
 
-    def buffer(self, columns: Any) -> Any:
+    def buffer(self, columns: Any) -> ClusterBuffer:
         return ClusterBuffer(self, columns)
 
     def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> ClusterDeck:

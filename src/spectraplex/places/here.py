@@ -82,6 +82,7 @@ class NumPyPlace:
 
     name = "this machine"
     distant = False
+    rounds = bytes = 0
 
     # ------------------------------------------------------------------------------------------------ in and out
 

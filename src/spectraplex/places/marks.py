@@ -22,6 +22,15 @@ _FIRST = tuple(map(np.uint64, (30, 0xBF58476D1CE4E5B9, 27, 0x94D049BB133111EB, 3
 _SECOND = tuple(map(np.uint64, (33, 0xFF51AFD7ED558CCD, 33, 0xC4CEB9FE1A85EC53, 33)))  # of MurmurHash3
 
 
+def mixed(words: Array) -> Array:
+    """Words of 64 bits, well stirred: numbers that look random, the same in every process (splitmix64)."""
+    a, b, c, d, e = _FIRST
+    state = words + _STEP
+    state = (state ^ (state >> a)) * b
+    state = (state ^ (state >> c)) * d
+    return np.asarray(state ^ (state >> e))
+
+
 def nothing() -> Array:
     """The mark of no numbers at all."""
     return np.zeros(2, np.uint64)

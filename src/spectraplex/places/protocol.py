@@ -30,8 +30,8 @@ class Room(Protocol):
 class Buffer(Protocol):
     """The columns of atoms: only ever added to, shared by many ``Atoms``."""
 
-    used: int
-
+    @property
+    def used(self) -> int: ...
     @property
     def place(self) -> Place: ...
     @property
@@ -94,6 +94,8 @@ class Place(Protocol):
 
     name: str
     distant: bool  # every question is dear: a trip to other machines
+    rounds: int  # such trips so far, and
+    bytes: int  # what they carried; zeros where nothing travels
 
     # ------------------------------------------------------------------------------------------------ in and out
     def from_host(self, array: Array, part: slice | None = None) -> Block:

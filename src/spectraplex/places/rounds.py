@@ -161,11 +161,12 @@ class Rounds:
     def _keep_twice(self) -> None:
         """All states on two workers: a lost one costs no more than the rounds since the last time.
 
-        Where they do not fit twice, what was sent earlier is let go all the same: a lost worker then ends the run.
+        Where they do not fit twice, or there is one worker, what was sent earlier is let go all the same: a lost worker
+        then ends the run.
         """
         began = time.perf_counter()
         asked = [self.client.submit(bytes_of, state, pure=False) for state in self._states]
-        if not self._crew.has_room(sum(self.client.gather(asked))) or self._crew.keep(self._states):
+        if not self._crew.can_keep(sum(self.client.gather(asked))) or self._crew.keep(self._states):
             self._lineage = self._lineage[-_KEPT:]
         self._copying, self._spent = time.perf_counter() - began, 0.0
 
@@ -257,8 +258,3 @@ def _words(names: Iterable[str]) -> str:
     """What a round does, for people."""
     said = dict.fromkeys(_SAID.get(name, name) for name in names)
     return "+".join(word for word in said if word) or "pair"
-
-
-def asked_of(place: Any) -> tuple[int, int]:
-    """Rounds and bytes of a cluster so far; zeros for any other place."""
-    return (place.rounds, place.bytes) if isinstance(place, Rounds) else (0, 0)

@@ -12,7 +12,7 @@ import numpy as np
 from ...eigen.leading import leading
 from ...hooks import Solver
 from ...matrices.factors import Rectangular
-from ...objectives.implicit import Implicit
+from ...objectives.facts import facts_of
 from ...objectives.intercepts import Intercepts
 from ...observers import Observer
 from ...penalized import unit_ball, zero_image
@@ -26,7 +26,7 @@ from .strides import Strides
 
 _COLD = 3  # steps of the solver from nothing: predictions settle long before the gap does
 _STEPS = 2  # and from the solution before
-FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
+_FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
 _SLACK = 1e-6  # share of the value that intercepts may leave while radii are compared
 
 
@@ -69,7 +69,7 @@ def choose(
     if not first > 0:
         return no_choice()
     walks = [
-        Walk(recipe, objective, valid, seed, observers, _nobody, solver)
+        Walk(recipe, objective, valid, seed, observers, nobody, solver)
         for objective, (_, valid) in zip(fitted, parts, strict=True)
     ]
     return together(walks, told, first, len(seen) / len(parts[0][0]), sum(len(valid) for _, valid in parts))
@@ -88,23 +88,24 @@ def no_choice() -> Choice:
     return Choice(1.0, table([]), None)
 
 
-def first_tried(objective: Intercepts | Implicit) -> float:
+def first_tried(objective: Table) -> float:
     """Where the walk begins; zero where there is nothing to walk for. It depends on every value."""
-    return FIRST * first_radius(objective)
+    return _FIRST * first_radius(objective)
 
 
-def first_radius(objective: Intercepts | Implicit) -> float:
+def first_radius(objective: Table) -> float:
     """The best multiple of the leading singular pair of the gradient at zero, alone: where something begins."""
-    zero = zero_image(objective)
+    zero, images, largest = zero_image(objective), facts_of(objective).images, plainly(objective).largest
     slope = objective.evaluate(zero)[1]
-    lifted = unit_ball(objective, False).lifted
-    if not np.abs(slope).max(initial=0.0) > 1e-12 * (np.abs(plainly(objective).values).max(initial=0.0) + 1e-300):
+    count = math.sqrt(images.count(slope))
+    if not images.norm(slope) > 1e-12 * (largest + 1e-300) * count:
         return 0.0
+    lifted = unit_ball(objective, False).lifted
     asked: dict[str, Any] = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
-    vector = leading(lifted.pull(slope), **asked).vectors[:, :1]
+    vector = leading(lifted.pull(slope), **asked).vector
     ahead = lifted.measure(vector, np.ones(1), vector)
     curve = objective.along(zero, ahead)
-    size = np.abs(plainly(objective).values).max() / max(float(np.abs(ahead).max(initial=0.0)), 1e-300)
+    size = largest * count / max(images.norm(ahead), 1e-300)
     bend = curve.curvature(1e-6 * size)  # close by, in the unit that the values are in
     return max(-curve.derivative(0.0), 0.0) / bend if bend > 0 else 0.0
 
@@ -168,15 +169,23 @@ class Walk(Strides[_Visited]):
 
     def loss(self, solution: Solution | None) -> tuple[float, float]:
         """The loss of what was kept aside, and its weight."""
-        valid, objective = self.valid, plainly(self.objective)
+        objective = plainly(self.objective)
         found = objective.inner(np.zeros(objective.values.size)) if solution is None else solution
-        z = objective.offset + found.rows[valid.rows] + found.cols[valid.cols]
-        if solution is not None:
-            low = Rectangular(solution.profiles, solution.X.s, solution.X.V).entries(valid.rows, valid.cols)
-            scales = objective.scales
-            z += low if scales is None else low * scales[0][valid.rows] * scales[1][valid.cols]
-        loss = self.recipe.losses().evaluate(z, valid.values, valid.weights)[0]
-        return float(loss), float(len(valid) if valid.weights is None else valid.weights.sum())
+        low = None if solution is None else (solution.profiles, solution.X.s, solution.X.V)
+        return held_out_loss(objective, self.valid, low, found.rows, found.cols)
+
+
+def held_out_loss(
+    objective: Intercepts, valid: Any, low: tuple[Array, Array, Array] | None, rows: Array, cols: Array
+) -> tuple[float, float]:
+    """The loss of observations that were not fitted, and their weight: from factors (if any) and intercepts."""
+    z = objective.offset + rows[valid.rows] + cols[valid.cols]
+    if low is not None:
+        entries = Rectangular(*low).entries(valid.rows, valid.cols)
+        scales = objective.scales
+        z += entries if scales is None else entries * scales[0][valid.rows] * scales[1][valid.cols]
+    loss = objective.loss.evaluate(z, valid.values, valid.weights)[0]
+    return float(loss), float(valid.values.size if valid.weights is None else valid.weights.sum())
 
 
 class _Together(Strides[_Visited]):
@@ -223,7 +232,7 @@ def stretched(objective: Table, X: Rectangular, radius: float) -> Rectangular:
     return replace(X, s=factor * X.s)
 
 
-def _nobody(radius: float, score: float) -> None:
+def nobody(radius: float, score: float) -> None:
     """Who walks in company is not heard alone."""
 
 

@@ -29,7 +29,7 @@ from ..input.labels import Labels, as_column
 from ..input.observations import OWNER, Observations
 from . import fitting, notices, parameters, serving
 from .choose import stretched
-from .far import FarObservations, far_choose, in_order
+from .far import FarObservations, far_choose
 from .recipe import Solution, default_stop, solved
 from .ridges import settled
 from .shards import OnWorkers, Shards, shard_model
@@ -45,10 +45,6 @@ _TALL = (
     "column_counts_",
 )
 _WHOLE = 1 << 28  # bytes of factors and observations up to which a model comes back whole
-
-
-def whole_bytes() -> int:
-    return _WHOLE
 
 
 def fit_far_frame(
@@ -86,7 +82,7 @@ def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks =
     parameters.refuse_size(np.array([sums.low, sums.high]))
     model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     model.range_ = (sums.low, sums.high)
-    used = _as_fitted(model, seen)
+    used = seen.as_fitted(model)
     with one_blas_thread, Told(model, hooks) as told:
         chosen = parameters.chooses_ridge(model), parameters.chooses_delta(model)
         if any(chosen):
@@ -110,7 +106,7 @@ def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks =
         model.radius_, model.path_ = radius, path
         model.ridge_, model.delta_ = recipe.ridges, recipe.delta
         fit = Fitted(objective, found, seen)
-        if fit.bytes <= whole_bytes():
+        if fit.bytes <= _WHOLE:
             _come_back(model, fit, names)
         else:
             _stay(model, fit, names)
@@ -118,16 +114,6 @@ def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks =
         warnings.warn(f"{OWNER}, about the data: {each}.", UserWarning, stacklevel=5)
     fitting.warn_of(model, found, stop)
     return model
-
-
-def _as_fitted(model: Any, seen: FarObservations) -> FarObservations:
-    """As the objective takes them: 0/1 as signs, values on the scale of ``transform``."""
-    logarithm = parameters.takes_log(model)
-    if model.loss != "logistic":
-        return seen.logged() if logarithm else seen
-    if logarithm:
-        raise ValueError(f"{OWNER}: transform goes with numbers; the values of the logistic loss are two classes.")
-    return seen.in_signs()
 
 
 class Fitted:
@@ -145,7 +131,10 @@ class Fitted:
     def labels(self) -> tuple[Array, Array]:
         """The labels of the rows, sorted where they can be, and where each of them is on the cluster."""
         labels = as_column(np.concatenate(self.seen.table.each(labels_of)), OWNER, "row labels")
-        order = in_order(labels)
+        try:
+            order = np.argsort(labels, kind="stable")
+        except TypeError:
+            order = np.arange(labels.size)
         return labels[order], order
 
     def observations(self) -> Observations:
@@ -153,14 +142,8 @@ class Fitted:
         order = self.labels[1]
         new = np.empty_like(order)
         new[order] = np.arange(order.size)
-        parts = self.seen.table.each(observations_of)
-        firsts = self.seen.table.cuts[:-1]
-        rows = np.concatenate([part[0] + first for part, first in zip(parts, firsts, strict=True)])
-        cols, values = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-        weights = None
-        if any(part[3] is not None for part in parts):
-            weights = np.concatenate([np.ones(part[2].size) if part[3] is None else part[3] for part in parts])
-        return Observations(new[rows], cols, values, weights, self.seen.shape).tidy()
+        seen = self.seen.all()
+        return replace(seen, rows=new[seen.rows]).tidy()
 
 
 def _come_back(model: Any, fit: Fitted, names: list[str] | None) -> None:
@@ -172,10 +155,8 @@ def _come_back(model: Any, fit: Fitted, names: list[str] | None) -> None:
     scales = place.to_host(place.left("row_scales", width=1, dtype=np.float64))[order, 0]
     columns = fit.objective.column_scales
     model.observations_ = fit.observations()
-    model.row_labels_, model.column_labels_ = (
-        Labels(labels),
-        Labels(as_column(fit.seen.table.columns, OWNER, "columns")),
-    )
+    model.row_labels_ = Labels(labels)
+    model.column_labels_ = Labels(as_column(fit.seen.table.columns, OWNER, "columns"))
     model.row_scales_, model.column_scales_ = scales, np.ones(V.shape[0]) if columns is None else columns
     X = Rectangular(U, s, V, HERE)
     here = replace(found, X=X, profiles=U, rows=rows)
@@ -215,7 +196,3 @@ def _stay(model: Any, fit: Fitted, names: list[str] | None) -> None:
 
 def labels_of(part: Rows) -> Array:
     return part.labels
-
-
-def observations_of(part: Rows) -> tuple[Array, Array, Array, Array | None]:
-    return part.rows, part.cols, part.values, part.weights

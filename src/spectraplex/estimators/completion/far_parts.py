@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from ...matrices.factors import Rectangular
 from ...objectives.frame_parts import Rows
-from ...objectives.intercepts import Intercepts
 from ...objectives.row_order import hashes
 from ...objectives.shard import Shard
+from ...places.marks import mixed
 from ...places.numpy import Array
 from ...places.shards import known
 from ..input.observations import OWNER, Observations
+from .choose import held_out_loss
 from .recipe import Recipe
 
 
@@ -52,10 +51,7 @@ def checked(part: Rows) -> Rows:
     if weights is not None:
         if (weights < 0).any():
             raise ValueError(f"{OWNER}: sample_weight {weights.min():g} is negative; weights are not.")
-        kept = weights > 0
-        part = replace(
-            part, rows=part.rows[kept], cols=part.cols[kept], values=part.values[kept], weights=weights[kept]
-        )
+        part = _some(part, weights > 0)
     seen = observed(part).tidy()
     return replace(part, rows=seen.rows, cols=seen.cols, values=seen.values, weights=seen.weights)
 
@@ -87,19 +83,15 @@ def logged(part: Rows) -> Rows:
 
 def first_rows(part: Rows, share: float) -> Observations:
     """The first rows, with about a share of the observations."""
-    count = int(
-        np.searchsorted(part.rows, part.rows[-1] + 1 if share >= 1.0 else part.rows[int(share * part.rows.size)])
-    )
+    count = part.values.size
+    if share < 1.0:  # up to where a row begins
+        count = int(np.searchsorted(part.rows, part.rows[int(share * count)])) if count else 0
     rows = int(part.rows[count - 1]) + 1 if count else 0
-    weights = None if part.weights is None else part.weights[:count]
-    return Observations(part.rows[:count], part.cols[:count], part.values[:count], weights, (rows, part.columns))
+    return replace(observed(_some(part, slice(0, count))), shape=(rows, part.columns))
 
 
 def bends_at(part: Rows, recipe: Recipe, here: float) -> tuple[float, float]:
-    """Slope and curvature of the loss of one constant."""
-    z, loss = np.full(part.values.size, here), recipe.losses()
-    slope = loss.evaluate(z, part.values, part.weights)[1].sum()
-    return float(slope), float(loss.second(z, part.values, part.weights).sum())
+    return recipe.bends(observed(part), here)
 
 
 def split(part: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
@@ -109,26 +101,14 @@ def split(part: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 
 
 def drawn(rows: Array, cols: Array, seed: int) -> Array:
-    """Numbers in [0, 1), one a pair, that look random (the finaliser of splitmix64)."""
-    with np.errstate(over="ignore"):
-        x = rows ^ (cols.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(seed * 0x632BE5AB % 2**64)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-        x = x ^ (x >> np.uint64(31))
-    return np.asarray((x >> np.uint64(11)) * 2.0**-53)
+    """Numbers in [0, 1), one a pair, that look random."""
+    stirred = mixed(rows ^ mixed(cols.astype(np.uint64)) ^ mixed(np.full(1, seed, np.uint64)))
+    return np.asarray((stirred >> np.uint64(11)) * 2.0**-53)
 
 
-def _some(part: Rows, which: Array) -> Rows:
+def _some(part: Rows, which: Array | slice) -> Rows:
     weights = None if part.weights is None else part.weights[which]
     return replace(part, rows=part.rows[which], cols=part.cols[which], values=part.values[which], weights=weights)
-
-
-def first_of(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def second_of(pair: tuple[Any, Any]) -> Any:
-    return pair[1]
 
 
 def shard_of(
@@ -142,21 +122,10 @@ def shard_of(
     column_scales: Array | None,
 ) -> Shard:
     """The objective of one part; ``mean`` is that of the rows' counts in the whole table."""
-    scales = None
+    seen, scales = observed(part), None
     if column_scales is not None:
-        scales = (recipe.scale(observed(part).counts()[0], mean), column_scales)
-    fit = Intercepts(
-        part.rows,
-        part.cols,
-        part.values,
-        part.shape,
-        recipe.losses(),
-        weights=part.weights,
-        offset=offset,
-        ridges=recipe.ridges,
-        scales=scales,
-    )
-    return Shard(fit, rows, entries, part.labels, aside)
+        scales = (recipe.scale(seen.counts()[0], mean), column_scales)
+    return Shard(recipe.table(seen, offset, scales), rows, entries, part.labels, aside)
 
 
 # -------------------------------------------------------------------------------------------- operations of a round
@@ -164,18 +133,11 @@ def shard_of(
 
 @known
 def held_out(
-    shard: Shard, U: Array, s: Array, V: Array, rows: Array, columns: Array, recipe: Recipe
+    shard: Shard, U: Array | None, s: Array | None, V: Array | None, rows: Array, columns: Array
 ) -> tuple[float, float]:
     """Loss and weight of what is kept aside, predicted by these factors and intercepts."""
-    valid, fit = shard.aside, shard.fit
-    if not valid.values.size:
-        return 0.0, 0.0
-    z = Rectangular(U, s, V).entries(valid.rows, valid.cols)
-    if fit.scales is not None:
-        z = z * fit.scales[0][valid.rows] * fit.scales[1][valid.cols]
-    z = z + fit.offset + rows[valid.rows, 0] + columns[valid.cols]
-    loss = recipe.losses().evaluate(z, valid.values, valid.weights)[0]
-    return float(loss), float(valid.values.size if valid.weights is None else valid.weights.sum())
+    low = None if U is None or s is None or V is None else (U, s, V)
+    return held_out_loss(shard.fit, shard.aside, low, rows[:, 0], columns)
 
 
 @known

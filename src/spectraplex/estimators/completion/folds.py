@@ -11,12 +11,13 @@ import math
 
 import numpy as np
 
+from ...places.marks import mixed
 from ...places.numpy import Array
 from ..input.observations import Observations
 
 _ENOUGH = 5000  # pairs kept aside, in all folds together: a radius is then known well enough
 _MOST = 5  # folds
-_GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def folds(seen: Observations, share: float) -> list[Array]:
@@ -43,17 +44,17 @@ def _held(count: int, share: float) -> int:
 
 def _keys(seen: Observations) -> tuple[Array, Array]:
     """The pair of every observation, and a number for every pair."""
-    place, pair = np.unique(seen.rows * seen.shape[1] + seen.cols, return_inverse=True)
+    place, pair = np.unique(seen.rows.astype(np.int64) * seen.shape[1] + seen.cols, return_inverse=True)
     pair = pair.reshape(-1)
     rank = np.unique(seen.values, return_inverse=True)[1].reshape(-1)
-    value = _summed(pair, _mixed(rank.astype(np.uint64)), place.size)  # of all observations of a pair
+    value = _summed(pair, mixed(rank.astype(np.uint64)), place.size)  # of all observations of a pair
     rows, cols = place // seen.shape[1], place % seen.shape[1]
     row, col = (_summed(side, value, count) for side, count in zip((rows, cols), seen.shape, strict=True))
     row, col = (
-        _summed(rows, _mixed(value + _mixed(col)[cols]), seen.shape[0]),
-        _summed(cols, _mixed(value ^ _mixed(row)[rows]), seen.shape[1]),
+        _summed(rows, mixed(value + mixed(col)[cols]), seen.shape[0]),
+        _summed(cols, mixed(value ^ mixed(row)[rows]), seen.shape[1]),
     )
-    return pair, _mixed(_mixed(row)[rows] + _mixed(col + _GOLDEN)[cols] + _mixed(value))
+    return pair, mixed(mixed(row)[rows] + mixed(col + _GOLDEN)[cols] + mixed(value))
 
 
 def _summed(places: Array, numbers: Array, count: int) -> Array:
@@ -61,11 +62,3 @@ def _summed(places: Array, numbers: Array, count: int) -> Array:
     out = np.zeros(count, np.uint64)
     np.add.at(out, places, numbers)
     return out
-
-
-def _mixed(numbers: Array) -> Array:
-    """Bits well stirred (the finisher of splitmix64)."""
-    x = numbers + _GOLDEN
-    x = (x ^ (x >> np.uint64(30))) * _FIRST
-    x = (x ^ (x >> np.uint64(27))) * _SECOND
-    return np.asarray(x ^ (x >> np.uint64(31)))

@@ -179,13 +179,20 @@ def checked_weights(weights: Any, count: int) -> Array | None:
 def in_signs(seen: Observations) -> Observations:
     """Values 0/1 or −1/+1 as −1/+1."""
     values = seen.values
-    if np.isin(values, (0.0, 1.0)).all():
+    if are_zero_one(np.unique(values)):
         values = 2.0 * values - 1.0
-    elif not np.isin(values, (-1.0, 1.0)).all():
-        bad = values[~np.isin(values, (-1.0, 0.0, 1.0))]
+    return Observations(seen.rows, seen.cols, values, seen.weights, seen.shape)
+
+
+def are_zero_one(words: Array) -> bool:
+    """Whether the distinct values are 0 and 1; False where they are −1 and +1, and anything else is refused."""
+    if np.isin(words, (0.0, 1.0)).all():
+        return True
+    if not np.isin(words, (-1.0, 1.0)).all():
+        bad = words[~np.isin(words, (-1.0, 0.0, 1.0))]
         what = f"{bad[0]:g} is among them" if bad.size else "−1, 0 and 1 are all among them"
         raise ValueError(f"{OWNER}: the logistic loss needs values all 0/1 or all −1/+1, but {what}.")
-    return Observations(seen.rows, seen.cols, values, seen.weights, seen.shape)
+    return False
 
 
 def takes_log(model: Any) -> bool:
@@ -197,19 +204,28 @@ def takes_log(model: Any) -> bool:
     return True
 
 
+def refuse_log_of_classes(model: Any) -> None:
+    if takes_log(model):
+        raise ValueError(
+            f"{OWNER}: target_transform goes with numbers; the values of the logistic loss are two classes."
+        )
+
+
+def refuse_log_of(least: float) -> None:
+    if least <= -1.0:
+        raise ValueError(f"{OWNER}: target_transform='log1p' needs values above −1, and one is {least:g}.")
+
+
 def as_fitted(model: Any, seen: Observations) -> Observations:
     """Observations as the objective takes them: 0/1 as signs, values on the scale of ``target_transform``."""
+    if not len(seen):
+        return seen
     if model.loss == "logistic":
-        if takes_log(model):
-            raise ValueError(
-                f"{OWNER}: target_transform goes with numbers; the values of the logistic loss are two classes."
-            )
-        return in_signs(seen) if len(seen) else seen
+        refuse_log_of_classes(model)
+        return in_signs(seen)
     if not takes_log(model):
         return seen
-    if seen.values.min(initial=0.0) <= -1.0:
-        place = int(np.argmin(seen.values))
-        raise ValueError(f"{OWNER}: target_transform='log1p' needs values above −1, and one is {seen.values[place]:g}.")
+    refuse_log_of(float(seen.values.min()))
     return Observations(seen.rows, seen.cols, np.log1p(seen.values), seen.weights, seen.shape)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,7 +73,14 @@ class Recipe:
         if self.exponent > 0:
             rows, cols = seen.counts()
             scales = (self.scale(rows, mean_count(rows)), self.scale(cols, mean_count(cols)))
-        inside = Intercepts(
+        inside = self.table(seen, offset, scales, slack)
+        return Implicit(inside, self.implicit) if self.implicit > 0 else inside
+
+    def table(
+        self, seen: Observations, offset: float, scales: tuple[Array, Array] | None, slack: float = SLACK
+    ) -> Intercepts:
+        """The same without ``implicit``, with scales that are known."""
+        return Intercepts(
             seen.rows,
             seen.cols,
             seen.values,
@@ -83,25 +92,31 @@ class Recipe:
             scales=scales,
             slack=slack,
         )
-        return Implicit(inside, self.implicit) if self.implicit > 0 else inside
 
     def offset(self, seen: Observations) -> float:
         """The constant that fits best alone; zero without intercepts."""
+        total = float(len(seen) if seen.weights is None else seen.weights.sum())
+        return self.constant(float(np.average(seen.values, weights=seen.weights)), total, partial(self.bends, seen))
+
+    def bends(self, seen: Observations, here: float) -> tuple[float, float]:
+        """Slope and curvature of the loss of one constant."""
+        z, loss = np.full(len(seen), here), self.losses()
+        slope = loss.evaluate(z, seen.values, seen.weights)[1].sum()
+        return float(slope), float(loss.second(z, seen.values, seen.weights).sum())
+
+    def constant(self, mean: float, total: float, bends: Callable[[float], tuple[float, float]]) -> float:
+        """The best constant, from the mean, the sum of weights, and slope and curvature at any number."""
         if self.ridges is None:
             return 0.0
-        mean = float(np.average(seen.values, weights=seen.weights))
         if self.loss == "squared":
             return mean
         if self.loss == "logistic":  # the log-odds of +1, of a table with one more of either
-            total = float(len(seen) if seen.weights is None else seen.weights.sum())
             plus = 0.5 * (mean + 1.0) * total
             return float(np.log((plus + 1.0) / (total - plus + 1.0)))
-        loss, here = self.losses(), mean
+        here = mean
         for _ in range(100):  # Newton's method on a convex function of one number, with curvature bounded above
-            z = np.full(len(seen), here)
-            slope = loss.evaluate(z, seen.values, seen.weights)[1].sum()
-            bend = loss.second(z, seen.values, seen.weights).sum()
-            step = slope / bend if bend > 0 else np.sign(slope) * self.delta
+            slope, bend = bends(here)
+            step = slope / bend if bend > 0 else math.copysign(self.delta, slope)
             here -= step
             if abs(step) <= 1e-12 * (abs(here) + self.delta):
                 break

@@ -40,15 +40,15 @@ class OnWorkers:
     count: int
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        asked = [self.client.submit(function, model, *arguments, pure=False) for model in self.models]
-        for future in asked:
-            yield future.result()
+        return self._told([(model, *arguments) for model in self.models], function)
 
     def each_numbered(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         """The same; the function is told the number of the shard, too."""
-        asked = [self.client.submit(function, each, i, *arguments, pure=False) for i, each in enumerate(self.models)]
-        for future in asked:
-            yield future.result()
+        return self._told([(model, number, *arguments) for number, model in enumerate(self.models)], function)
+
+    def _told(self, given: list[tuple[Any, ...]], function: Callable[..., Any]) -> Iterator[Any]:
+        asked = [self.client.submit(function, *each, pure=False) for each in given]
+        return (future.result() for future in asked)
 
     def answered(self, frame: Any, row: str, function: Callable[..., Any], meta: Any, *arguments: Any) -> Any:
         """A Dask frame: what a function says of the lines of another one, each asked where the rows are."""

@@ -42,13 +42,24 @@ class Observations:
         rows, cols, values = (np.concatenate(pair) for pair in pairs)
         return Observations(rows, cols, values, weights, shape)
 
+    @staticmethod
+    def stacked(parts: list[Observations], shape: tuple[int, int]) -> Observations:
+        """Those of tables below each other; the rows of each begin where the part before ends."""
+        firsts = np.cumsum([0, *(part.shape[0] for part in parts)])
+        rows = np.concatenate([part.rows + first for part, first in zip(parts, firsts, strict=False)])
+        cols, values = np.concatenate([part.cols for part in parts]), np.concatenate([part.values for part in parts])
+        weights = None
+        if any(part.weights is not None for part in parts):
+            weights = np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts])
+        return Observations(rows, cols, values, weights, shape)
+
     def tidy(self) -> Observations:
         """In the order of the table, with the same observation twice as one of double weight.
 
         So a fit does not depend, not even in its last digit, on the order of the data, nor on whether an observation
         came twice or with weight two.
         """
-        key = self.rows * self.shape[1] + self.cols
+        key = self.rows.astype(np.int64) * self.shape[1] + self.cols
         order = np.argsort(key, kind="stable")
         if not (np.diff(key[order]) == 0).any():
             return self.part(order)
