@@ -75,6 +75,7 @@ def descend(
     memory = LimitedMemory(deck, _HISTORY)
     first = memory.factor = unit * reach
     values = [value]
+    del Y, g, scaling, image, slope  # the deck has what it needs: nothing as tall as the data is held without need
     while len(values) <= most:
         fall, square, beyond = memory.direction()
         found = _search(problem, memory, value, unit * fall, beyond) if fall < 0.0 else None
@@ -86,12 +87,14 @@ def descend(
             continue
         value, image, slope, norm, share = found
         at, cost = _gradient(problem, slope, image, deck.ahead, power)
+        del found, image, slope
         spent += cost
         memory.turn(at.product, at.lean, 2.0 * at.scale / (norm * unit), share * float(np.sqrt(square)))
         values.append(value)
         if (len(values) - 1) % _REFRESH == 0:  # the weights of the columns have moved
-            scaling = inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature)
-            deck.rescale(place.scale(scaling, 1.0 / reach))
+            changed = inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature)
+            deck.rescale(place.scale(changed, 1.0 / reach))
+            del changed
         if _faded(values, fading):
             break
     Y = deck.here

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,6 +31,24 @@ class Shard:
     aside: Any = None  # what is kept from the fit, to judge it by
 
 
+#: Of every shard on this worker the slope that was multiplied last, and its operator, which holds a second copy of the
+#: numbers by columns; it is in no state, so it takes no memory beyond the next evaluation.
+_LAST: WeakKeyDictionary[Shard, tuple[Array, Any]] = WeakKeyDictionary()
+
+
+def operator_of(shard: Shard, slope: Array) -> Any:
+    """𝒜*(slope) on the rows of a shard."""
+    last = _LAST.get(shard)
+    if last is None or last[0] is not slope:
+        last = _LAST[shard] = (slope, shard.fit.gradient(slope))
+    return last[1]
+
+
+def forget_operator(shard: Shard) -> None:
+    """A new point is looked at: what was kept of the last slope goes first."""
+    _LAST.pop(shard, None)
+
+
 @known
 def measure(shard: Shard, U: Array, s: Array, V: Array) -> Array:
     return np.asarray(shard.fit.measure(U, s, V))
@@ -42,6 +61,7 @@ def combine(shard: Shard, a: float, z: Array, b: float, w: Array) -> Array:
 
 @known
 def slope_of(shard: Shard, z: Array) -> tuple[float, Array]:
+    forget_operator(shard)
     value, slope = shard.fit.evaluate(z)
     return float(value), slope
 
@@ -57,18 +77,13 @@ def paired(shard: Shard, slope: Array, z: Array) -> float:
 
 
 @known
-def gradient(shard: Shard, slope: Array) -> Any:
-    return shard.fit.gradient(slope)
+def product(shard: Shard, slope: Array, V: Array) -> Array:
+    return np.asarray(operator_of(shard, slope).matmat(V))
 
 
 @known
-def product(_shard: Shard, G: Any, V: Array) -> Array:
-    return np.asarray(G.matmat(V))
-
-
-@known
-def product_back(_shard: Shard, G: Any, U: Array) -> Array:
-    return np.asarray(G.rmatmat(U))
+def product_back(shard: Shard, slope: Array, U: Array) -> Array:
+    return np.asarray(operator_of(shard, slope).rmatmat(U))
 
 
 @known
@@ -78,13 +93,13 @@ def product_once(shard: Shard, slope: Array, U: Array) -> Array:
 
 
 @known
-def scored(_shard: Shard, G: Any, P: Array, Q: Array, count: int) -> Array:
-    return np.asarray(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), count))
+def scored(shard: Shard, slope: Array, P: Array, Q: Array, count: int) -> Array:
+    return np.asarray(operator_of(shard, slope).scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), count))
 
 
 @known
-def whole(_shard: Shard, G: Any) -> Array:
-    return np.asarray(G.dense())
+def whole(shard: Shard, slope: Array) -> Array:
+    return np.asarray(operator_of(shard, slope).dense())
 
 
 @known

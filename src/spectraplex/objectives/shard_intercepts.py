@@ -17,7 +17,7 @@ from ..places.numpy import EPS, Array
 from ..places.shards import known
 from .inner import SLACK, Bends
 from .intercepts import Intercepts
-from .shard import Shard
+from .shard import Shard, forget_operator
 
 _MOST = 120  # steps of Newton's method or bisection for the row intercepts
 
@@ -39,6 +39,7 @@ class Beside:
 @known
 def beside(shard: Shard, z: Array, columns: Array, observed: bool) -> Beside:
     """The best row intercepts; ``observed`` False is the same problem with all values and the offset zero."""
+    forget_operator(shard)
     fit = _own(shard)
     problem, n = fit.beside, fit.shape[1]
     values = fit.values if observed else np.zeros_like(fit.values)

@@ -68,7 +68,6 @@ class ShardedOperator:
     """𝒜*(slope): left products stay on the workers, right ones are sums over all shards."""
 
     place: ClusterPlace
-    inside: Held
     slope: Held
     shape: tuple[int, int]
     dtype: str
@@ -82,18 +81,18 @@ class ShardedOperator:
         if known is not None and _same(known, V):
             return cast(Left, product)
         kind = np.result_type(np.dtype(self.dtype), V.dtype, np.float64)
-        return self.place.left("product", self.inside, np.ascontiguousarray(V), width=V.shape[1], dtype=kind)
+        return self.place.left("product", self.slope, np.ascontiguousarray(V), width=V.shape[1], dtype=kind)
 
     def rmatmat(self, U: Left) -> Array:
         known, _, _, product = self.slope.extra.get("products", (None,) * 4)
-        return np.asarray(product if known is U else self.place.total("product_back", self.inside, U))
+        return np.asarray(product if known is U else self.place.total("product_back", self.slope, U))
 
     def scores(self, P: Left, Q: Array, count: int) -> Array:
         P, Q = self.place.columns(P, slice(0, count)), Q[:, :count]
-        return np.asarray(self.place.total("scored", self.inside, P, Q, count))
+        return np.asarray(self.place.total("scored", self.slope, P, Q, count))
 
     def dense(self) -> Array:
-        return np.concatenate(self.place.ask(("whole", self.inside))[0], axis=0)
+        return np.concatenate(self.place.ask(("whole", self.slope))[0], axis=0)
 
 
 def _same(A: Array, B: Array) -> bool:
@@ -154,7 +153,6 @@ class ShardedFit:
 
     def asked_of(self, slope: Held, z: Held) -> tuple[list[tuple[Any, ...]], Callable[[list[list[Any]]], None]]:
         """What will be asked of a slope, to be asked in the round that makes it; and who is told the answers."""
-        slope.extra["inside"] = self.place.make("gradient", slope)
         asked: list[tuple[Any, ...]] = [("paired", slope, z)]
         rides, U, V = z.extra.pop("rides", (None, None, None))
         product = None if rides is None else self.gradient(slope).matmat(V)
@@ -187,9 +185,7 @@ class ShardedFit:
         return slope.pairs[z]
 
     def gradient(self, slope: Held) -> ShardedOperator:
-        if "inside" not in slope.extra:
-            slope.extra["inside"] = self.place.make("gradient", slope)
-        return ShardedOperator(self.place, slope.extra["inside"], slope, self.shape, self.dtype)
+        return ShardedOperator(self.place, slope, self.shape, self.dtype)
 
     @property
     def conjugate(self) -> Any:
