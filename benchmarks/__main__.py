@@ -1,7 +1,8 @@
 """python -m benchmarks [all | NAME …]: print figures; each benchmark is a module with run() -> lines.
 
 Without a name the quick set runs: those that guard speed, shortened (``quick``) where a module has a short form.
-``all`` runs every one in full but those that are too long for that, and NAME … these in full.
+``all`` runs every one in full but those that are too long for that, and NAME … these in full; numbers behind a name
+are handed to it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,18 @@ import time
 
 QUICK = ("start", "kernels", "steps", "small", "duals", "hybrid", "dense")
 REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "imputation")
-ASKED = ("ratings_1m", "pipeline", "cluster", "huge")  # only by name
+ASKED = ("ratings_1m", "pipeline", "cluster", "huge", "plan")  # only by name
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
     known = QUICK + REST + ASKED
+    names: list[str] = []
+    numbers: dict[str, list[float]] = {}
+    for word in words:
+        if names and word[:1].isdigit():
+            numbers.setdefault(names[-1], []).append(float(word))
+        else:
+            names.append(word)
     unknown = [name for name in names if name not in (*known, "all")]
     if unknown:
         print(f"Unknown benchmark {unknown[0]!r}; known: all, {', '.join(known)}.", file=sys.stderr)
@@ -27,7 +35,7 @@ def main(names: list[str]) -> int:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n== {name}: {(module.__doc__ or '').splitlines()[0]}")
         run = module.run if names else getattr(module, "quick", module.run)
-        for line in run():
+        for line in run(*numbers.get(name, ())):
             print(line, flush=True)
         print(f"   ({time.perf_counter() - began:.0f} s)", flush=True)
     print(f"\n{time.perf_counter() - whole:.0f} s in all", flush=True)

@@ -7,7 +7,6 @@ apart. Limits are those of the largest: 1.5 times as long as on one machine, and
 
 from __future__ import annotations
 
-import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import spectraplex as sx
 from spectraplex.datasets import ratings_like
 
 from .data import problem, verdict
+from .huge import processor
 
 _FILES = 8
 SIZES = (
@@ -77,9 +77,3 @@ def compared(users: int, items: int, observed: int, radius: float) -> Iterator[s
         f"  values {here.value:.6g} and {away.value:.6g}, ranks {len(here.X.s)} and {len(away.X.s)}, products "
         f"{here.products:.0f} and {away.products:.0f}, steps {here.trace[-1].step} and {away.trace[-1].step}"
     )
-
-
-def processor() -> float:
-    """Seconds of processors that this process has used."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime

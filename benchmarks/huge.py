@@ -11,6 +11,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,9 @@ _ROW = 100  # observations a row, about
 _SHARDS = 8  # four a worker: what a task makes on the way is a quarter as large
 _NOISE, _RANK, _FILE = 0.85, 10, 2_000_000
 #: The radius is this share of the planted table's nuclear norm. At 0.643 the planted part pulls as hard as the largest
-#: singular value of the noise, 2000 numbers a column and 100 a row: 1.414e2·(1 − s) = 5.47e1·√(0.85² + (1 − s)²). Beyond
-#: it a share of all n columns that grows with s joins the ten planted directions: 0.0006 of them at 0.655, three of the
-#: 5,000 at 10⁷, about 30 of the 50,000 at 10⁸.
+#: singular value of the noise (2,000 numbers a column, 100 a row): 141.4·(1 − s) = 54.7·√(0.85² + (1 − s)²). Beyond it
+#: some of all n directions join the ten planted ones, more with a larger share: 0.0006 of them at 0.655, which is three
+#: of the 5,000 at 10⁷ (found with a gap of 1e-3) and about 30 of the 50,000 at 10⁸.
 SHARE = 0.655
 
 
@@ -60,21 +62,53 @@ def generated(folder: Path, observations: int, seed: int = 0) -> tuple[int, int]
     return m, n
 
 
-def run(observations: int = 100_000_000, seconds: float = 2400.0) -> Iterator[str]:
+@dataclass(frozen=True)
+class Measured:
+    """What a solve from files took; bytes and rounds are those of the solve, seconds of processors those of workers."""
+
+    observations: int
+    shape: tuple[int, int]
+    radius: float
+    status: str
+    gap: float
+    rank: int
+    made: float
+    seconds: float
+    rounds: int
+    bytes: int
+    products: float
+    processor: float
+    workers: list[float]  # peak memory, in GB
+    client: float
+
+
+def run(size: float = 1e8, seconds: float = 2400.0) -> Iterator[str]:
+    observations = int(size)
+    with tempfile.TemporaryDirectory() as name, started() as client:
+        began = time.perf_counter()
+        m, n = generated_apart(Path(name), observations)
+        yield f"{observations:,} observations of {m:,} × {n:,} written in {time.perf_counter() - began:.0f} s"
+        yield told(solved(Path(name), client, seconds))
+
+
+@contextmanager
+def started() -> Iterator[Any]:
+    """A client of two worker processes."""
     import dask
     from distributed import Client, LocalCluster
 
     settings: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    dask.config.set(MEMORY)
-    with tempfile.TemporaryDirectory() as name, LocalCluster(**settings) as cluster, Client(cluster) as client:
-        began = time.perf_counter()
-        with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # its memory is not that of the client
-            m, n = apart.submit(generated, Path(name), observations).result()
-        yield f"{observations:,} observations of {m:,} × {n:,} written in {time.perf_counter() - began:.0f} s"
-        yield from solved(Path(name), client, seconds)
+    with dask.config.set(MEMORY), LocalCluster(**settings) as cluster, Client(cluster) as client:
+        yield client
 
 
-def solved(folder: Path, client: Any, seconds: float) -> Iterator[str]:
+def generated_apart(folder: Path, observations: int) -> tuple[int, int]:
+    """The files, written by a process whose memory is not that of the client."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+        return apart.submit(generated, folder, observations).result()
+
+
+def solved(folder: Path, client: Any, seconds: float) -> Measured:
     """From files to a certified gap of five percent."""
     import dask.dataframe as dd
 
@@ -83,20 +117,47 @@ def solved(folder: Path, client: Any, seconds: float) -> Iterator[str]:
     asked = {"row": "user", "column": "item", "value": "value", "shards": _SHARDS}
     objective = sx.Completion.from_dask(frame, client=client, **asked)
     m, n = objective.shape
-    made = time.perf_counter() - began
-    yield f"read and encoded in {made:.0f} s (limit 480 at 1e8); {_memory(client)}"
+    made, before = time.perf_counter() - began, sum(client.run(processor).values())
     radius = SHARE * np.sqrt(_RANK * m * n)
     problem = sx.Problem(objective, sx.NuclearBall((m, n), radius))
     result = sx.solve(problem, stop=sx.Stop(relative_gap=0.05, max_seconds=seconds - made))
-    place = objective.place
-    yield (
-        f"radius {radius:.6g}: {result.status.name}, certified relative gap {result.gap / result.value:.1e} in "
-        f"{result.seconds:.0f} s, {result.seconds + made:.0f} s from the files (limit 2400 at 1e8); rank "
-        f"{len(result.X.s)}, {place.rounds} rounds, {place.bytes / 1e6:.0f} MB sent; {_memory(client)}"
+    return Measured(
+        objective.entries,
+        (m, n),
+        radius,
+        result.status.name,
+        result.gap / result.value,
+        len(result.X.s),
+        made,
+        result.seconds,
+        result.rounds,
+        result.bytes,
+        result.products,
+        sum(client.run(processor).values()) - before,
+        list(client.run(peak).values()),
+        peak(),
     )
 
 
-def _memory(client: Any) -> str:
-    peaks = client.run(lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return f"peak memory: workers {', '.join(f'{peak:.1f}' for peak in peaks.values())} GB, client {own:.2f} GB"
+def told(found: Measured) -> str:
+    m, n = found.shape
+    return (
+        f"{found.observations:,} observations of {m:,} × {n:,}: read and encoded in {found.made:.0f} s (limit 480 at "
+        f"1e8); radius {found.radius:.6g}: {found.status}, certified relative gap {found.gap:.1e} in "
+        f"{found.seconds:.0f} s, {found.seconds + found.made:.0f} s from the files (limit 2400 at 1e8); rank "
+        f"{found.rank}, {found.rounds} rounds, {found.bytes / 1e6:.0f} MB sent, {found.products:.0f} products, "
+        f"{found.processor:.0f} s of processors; peak memory: workers "
+        f"{', '.join(f'{each:.1f}' for each in found.workers)} GB (limit 9 at 1e8), client "
+        f"{found.client:.2f} GB (limit {0.3 + 20 * n * found.rank * 8 / 1e9:.2f})"
+    )
+
+
+def processor() -> float:
+    """Seconds of processors that this process has used."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def peak() -> float:
+    """The most memory that this process has had, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

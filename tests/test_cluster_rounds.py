@@ -201,3 +201,22 @@ def test_a_bound_from_a_block_of_starts_is_one(complex_):
 def test_a_wide_start_is_for_many_products_in_a_large_space():
     assert width_for(1e4, 10_000) == 8 and width_for(200.0, 10_000) == 3
     assert width_for(1e4, 100) == 1 and width_for(10.0, 10_000) == 1
+
+
+def test_numbers_by_columns_are_kept_for_the_slope_in_use_alone(client):
+    from spectraplex.objectives import shard
+
+    shared = shard_rows(sx.Completion(*table(), (60, 25)), client, [0, 20, 60])
+    own = {id(each.result().fit) for each in shared.place.shards}
+
+    def kept():
+        return [last for each, last in list(shard._LAST.items()) if id(each.fit) in own]
+
+    place, V = shared.place, np.ones((25, 2))
+    U = place.left("normal", 2, "float64", (1,), width=2, dtype=np.float64)
+    z = shared.measure(U, np.ones(2), V)
+    _, first = shared.evaluate(z)
+    shared.gradient(first).rmatmat(U)
+    assert len(kept()) == 2
+    shared.evaluate(shared.combine(0.5, z, 0.0, z))
+    assert not kept()
