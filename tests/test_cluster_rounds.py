@@ -220,3 +220,19 @@ def test_numbers_by_columns_are_kept_for_the_slope_in_use_alone(client):
     assert len(kept()) == 2
     shared.evaluate(shared.combine(0.5, z, 0.0, z))
     assert not kept()
+
+
+def test_a_slope_does_not_hold_the_images_it_was_paired_with(client):
+    shared = shard_rows(sx.Completion(*table(), (60, 25)), client, [0, 20, 60])
+    place = shared.place
+    U = place.left("normal", 2, "float64", (1,), width=2, dtype=np.float64)
+    z = shared.measure(U, np.ones(2), np.ones((25, 2)))
+    _, slope = shared.evaluate(z)
+    other = shared.combine(0.5, z, 0.0, z)
+    assert math.isclose(shared.pair(slope, other), 0.5 * shared.pair(slope, z), rel_tol=1e-12)
+    at = other.at
+    place.ask()
+    assert at in place.states[0].result()[0]
+    del other
+    place.ask()
+    assert at not in place.states[0].result()[0]
