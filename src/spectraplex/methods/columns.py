@@ -88,6 +88,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
         size = lifted.along(image, dz).minimize(1.0)
         X = (1.0 - size) * X + size * np.outer(u, u.conj())
         image = lifted.combine(1.0, image, size, dz)  # that of V X Vᴴ
+    del image, dz  # as long as the data
     weights, turn = np.linalg.eigh(X)
     kept = weights > _GONE * weights.max()
     turned = place.times(V, turn[:, kept][:, ::-1])

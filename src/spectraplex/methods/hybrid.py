@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..checks import share, whole
 from ..domains.protocol import Projecting
 from ..losses.curves import NotFinite
+from ..matrices.atoms import Atoms
 from ..places.numpy import EPS, Array
 from ..places.protocol import Block
 from ..problem import Point, Problem, Step
@@ -134,22 +135,18 @@ class Hybrid:
         memory = replace(memory, block=way.block, guess=way.guess, curvature=way.curvature)
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
         most, fading = _GROWING if more else _POLISHING  # little polishing while the right columns are still missing
-        most, Y = max(most, memory.patience), point.atoms.factor()
-        found = descend(
-            problem,
-            Y,
-            point.image,
-            memory.curvature,
-            most=most,
-            fading=fading,
-            single=_single(problem, point, step.estimated_gap),
-            near=(point.value, _BLUR * max(memory.gain, start - point.value)),
-        )
+        most, atoms, reached = max(most, memory.patience), point.atoms, point.value
+        single = _single(problem, point, step.estimated_gap)
+        near = (reached, _BLUR * max(memory.gain, start - reached))
+        held, Y = [point.image], atoms.factor()
+        del point  # its image and slope are as long as the data, and only a descent's beginning needs the image
+        asked: dict[str, Any] = dict(most=most, fading=fading, single=single, near=near)
+        found = descend(problem, Y, held.pop(), memory.curvature, **asked)
         ended = found if self.balance else replace(found, pull=None)
-        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, point)
-        if not new.value <= min(point.value, start):  # rounding level: keep what is best, and no more than it needs
-            plain = _compressed(problem, replace(found, Y=Y, pull=None), start, 0.0, point)
-            new = min((plain, point, before), key=lambda each: each.value)
+        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before)
+        if not new.value <= min(reached, start):  # rounding level: keep what is best, and no more than it needs
+            plain = _compressed(problem, replace(found, Y=Y, pull=None), start, 0.0, before)
+            new = min((plain, _measured(problem, atoms, before), before), key=lambda each: each.value)
         if len(new.atoms) > 1.07 * len(before.atoms):
             memory = replace(memory, patience=_GROWING[0])
         elif found.steps == most:  # cut short though no columns were missing: what it had learned is lost each time
@@ -189,6 +186,14 @@ def _compressed(problem: Problem, found: Descent, start: float, worth: float, po
         if math.isnan(beyond.value):
             raise
         return point
+
+
+def _measured(problem: Problem, atoms: Atoms, otherwise: Point) -> Point:
+    """The point of these atoms; another one where f is infinite."""
+    try:
+        return problem.point(atoms)
+    except NotFinite:
+        return otherwise
 
 
 def _single(problem: Problem, point: Point, gap: float) -> bool:
