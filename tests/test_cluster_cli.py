@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spectraplex.cli import store, store_shards
+from spectraplex.cli import store
 from spectraplex.cli.app import app
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import MatrixCompletion
-from spectraplex.estimators.completion import far_fit
+from spectraplex.estimators.completion import far_fit, store_shards
 from spectraplex.tables.far import address, read_far
 from spectraplex.tables.layout import Asked
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..estimators import MatrixCompletion
 from ..estimators.completion.far_fit import fit_far, refuse_far
+from ..estimators.completion.saving import described
 from ..hooks import Hooks
 from ..objectives.frames import far_table
 from ..problem import Problem
@@ -18,9 +19,9 @@ from ..result import Result
 from ..solve import solve
 from ..stop import Stop
 from ..tables.far import FarFiles, address, read_far
-from . import settings, store, store_shards
+from . import settings, store
 from .aside import folder_aside, refuse_folder
-from .complete import Done, Job, described, refuse_settings, reported
+from .complete import Done, Job, refuse_settings, reported
 from .talk import StatusLine, say
 from .words import shown
 
@@ -151,8 +152,7 @@ def _write(
     }
     facts = described(status, seconds, data)
     with folder_aside(job.out, job.force) as part:
-        if "shards_" in vars(model):
-            store_shards.write(part, model, facts)
-            return False  # a report looks at every observation
         store.write(part, model, facts)
+        if "shards_" in vars(model):
+            return False  # a report looks at every observation
         return bool(job.said.get("report", True)) and reported(job, model, part / "report.html", None)

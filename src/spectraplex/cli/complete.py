@@ -10,7 +10,6 @@ import shutil
 import time
 import warnings
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from sklearn.utils import check_random_state
 from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
 from ..estimators.completion.fitting import fit_observations
+from ..estimators.completion.saving import described
 from ..hooks import Hooks
 from ..tables import reading as tables
 from . import journal, settings, store, testing
@@ -219,19 +219,6 @@ def _write(
     with folder_aside(job.out, job.force) as part:
         store.write(part, model, facts)
         return job.said.get("report", True) and reported(job, model, part / "report.html", held)
-
-
-def described(
-    status: str, seconds: dict[str, float], data: dict[str, Any], test: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """What stands in model.json beside the model."""
-    return {
-        "status": status,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": {name: round(value, 3) for name, value in seconds.items()},
-        "data": data,
-        "test": test,
-    }
 
 
 def reported(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:

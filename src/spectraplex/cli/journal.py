@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.completion.store_parts import versions
 from ..files import aside
 from ..fingerprint import data_fingerprint
 from ..matrices.factors import Rectangular
@@ -29,7 +30,6 @@ from ..result import Result, load
 from ..solve import solve
 from ..stop import Status, Stop
 from ..trace import Record
-from .parts import versions
 from .talk import StatusLine, say
 
 try:

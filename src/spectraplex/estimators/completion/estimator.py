@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -13,7 +14,7 @@ from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
-from . import fitting, parameters, serving
+from . import fitting, parameters, saving, serving
 from .storage import Stored
 
 
@@ -321,6 +322,25 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         first, second, _ = pair_columns(pairs, getattr(self, "feature_names_in_", None))
         first, second, y, weights = parameters.checked(first, second, values, sample_weight)
         return serving.problem(self, *self._placed(first, second), y, weights)
+
+    def save(self, folder: Any, *, overwrite: bool = False) -> Path:
+        """Write the model to a folder, which the shell reads, too: ``spectraplex predict FOLDER pairs.csv``.
+
+        The folder is written under another name and then renamed, so there is never an incomplete one. What is there
+        and is no model is never replaced; a model is, with ``overwrite=True``.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        return saving.save(self, folder, overwrite)
+
+    @classmethod
+    def load(cls, folder: Any) -> MatrixCompletion:
+        """The model of a folder that ``save`` or the shell wrote (docs/command-line.md has what is in it)."""
+        loaded: MatrixCompletion = saving.load(cls, folder)
+        return loaded
 
     @property
     def allowed_gap_(self) -> float:

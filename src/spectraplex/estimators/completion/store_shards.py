@@ -14,17 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators import MatrixCompletion
-from ..estimators.completion.shards import Shards
-from ..estimators.input.labels import Labels
-from ..estimators.input.observations import Observations
-from ..places.numpy import Array
-from .parts import COLUMNS, Altered, listed, read_arrays, write_arrays, write_parts
+from ...places.numpy import Array
+from ..input.labels import Labels
+from ..input.observations import Observations
+from .shards import Shards
+from .store_parts import COLUMNS, Altered, listed, read_arrays, write_arrays, write_parts
 
 ROWS = ("U_", "row_intercepts_", "row_scales_", "row_labels", "rows", "cols", "values", "weights")
 
 
-def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
+def write(folder: Path, model: Any, facts: dict[str, Any]) -> None:
     """Everything into an empty folder that the workers see, too."""
     shards: Shards = vars(model)["shards_"]
     marks, counted = {}, []
@@ -47,7 +46,7 @@ def write(folder: Path, model: MatrixCompletion, facts: dict[str, Any]) -> None:
     write_parts(folder, model, {COLUMNS: None}, arrays, document, facts, marks)
 
 
-def write_rows(model: MatrixCompletion, number: int, folder: str) -> tuple[str, int]:
+def write_rows(model: Any, number: int, folder: str) -> tuple[str, int]:
     """The rows of one shard, written by the worker that has them; the mark of the file, and how many there are."""
     arrays, _ = model.to_arrays()
     path = Path(folder) / _name(number)
@@ -59,7 +58,7 @@ def _name(number: int) -> str:
     return f"rows-{number:05d}.npz"
 
 
-def _common(model: MatrixCompletion) -> MatrixCompletion:
+def _common(model: Any) -> Any:
     """The model without any row: what it takes to write the rest down."""
     bare: Any = copy.copy(model)
     vars(bare).pop("shards_")
@@ -73,8 +72,9 @@ def _common(model: MatrixCompletion) -> MatrixCompletion:
 
 @dataclass(frozen=True, eq=False)
 class InFolder:
-    """The models of the shards, read one after the other."""
+    """The models of the shards, read one after the other; ``kind`` is the class of the estimator."""
 
+    kind: Any
     folder: Path
     common: dict[str, Array]
     document: dict[str, Any]
@@ -84,23 +84,28 @@ class InFolder:
         for name in sorted(self.marks):
             yield function(self.model(name), *arguments)
 
-    def model(self, name: str) -> MatrixCompletion:
+    def each_numbered(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """The same; the function is told the number of the shard, too."""
+        for number, name in enumerate(sorted(self.marks)):
+            yield function(self.model(name), number, *arguments)
+
+    def model(self, name: str) -> Any:
         arrays = self.common | read_arrays(self.folder, name, self.marks[name])
         rows, n = arrays["U_"].shape[0], arrays["V_"].shape[0]
         document = self.document | {"shape": [rows, n]}
-        model: Any = MatrixCompletion.from_arrays(arrays | {"profiles_": arrays["U_"]}, document)
+        model: Any = self.kind.from_arrays(arrays | {"profiles_": arrays["U_"]}, document)
         model.column_counts_ = arrays["column_counts_"]
         return model
 
 
-def read(folder: Path, document: dict[str, Any]) -> MatrixCompletion:
+def read(kind: Any, folder: Path, document: dict[str, Any]) -> Any:
     """The model of a folder; its rows stay there."""
     marks = {name: mark for name, mark in document["files"].items() if name != COLUMNS}
     for name in marks:
         if not (folder / name).is_file():
             raise Altered(f"{folder}: {name} is missing; the model is not complete. Fit it again.")
     common, inside = listed(document, read_arrays(folder, COLUMNS, document["files"][COLUMNS]))
-    source = InFolder(folder, common, inside, marks)
+    source = InFolder(kind, folder, common, inside, marks)
     model: Any = source.model(min(marks))
     for name in ("U_", "profiles_", "row_intercepts_", "row_scales_", "row_labels_", "observations_"):
         delattr(model, name)

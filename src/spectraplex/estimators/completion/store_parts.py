@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .._version import __version__
-from ..estimators import MatrixCompletion
-from ..estimators.completion.storage import plain, restored
-from ..places.numpy import Array
+from ..._version import __version__
+from ...places.numpy import Array
+from .storage import plain, restored
 
 FORMAT = "spectraplex model"
 VERSION = 1
@@ -32,7 +31,7 @@ def versions() -> dict[str, str]:
 
 def write_parts(
     folder: Path,
-    model: MatrixCompletion,
+    model: Any,
     files: dict[str, Any],
     arrays: dict[str, Array],
     document: dict[str, Any],
