@@ -62,7 +62,7 @@ def verify(folder: Path, file: Path | None, asked: Asked, quiet: bool, as_json: 
         )
     certificate = Certificate.from_json(json.dumps(stored.document["certificate"]))
     if file is None:
-        seen = model.observations_
+        seen = serving.of_fit(model)
         problem = serving.problem(model, seen.rows, seen.cols, seen.values, seen.weights)
         if not quiet:
             say("No data file was named: checked against the observations that the model keeps.")
@@ -86,7 +86,8 @@ def belonging(model: MatrixCompletion, problem: Problem) -> list[str]:
     """What predictions use beside the factors: intercepts must be those that the factors have at the optimum."""
     objective: Any = problem.objective
     found = objective.inner(objective.measure(model.U_, model.s_, model.V_))
-    pairs = ((found.rows, model.row_intercepts_), (found.cols, model.column_intercepts_))
+    m, n = model.shape_  # rows and columns that were folded in lie behind those of the fit
+    pairs = ((found.rows, model.row_intercepts_[:m]), (found.cols, model.column_intercepts_[:n]))
     size = max(1.0, float(np.abs(found.rows).max(initial=0.0)), float(np.abs(found.cols).max(initial=0.0)))
     if all(a.shape == b.shape and np.allclose(a, b, rtol=0.0, atol=1e-8 * size) for a, b in pairs):
         return []

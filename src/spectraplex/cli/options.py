@@ -17,7 +17,9 @@ Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Wheth
 Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, such as latin-1.")]
 Config = Annotated[Path | None, typer.Option(help="A TOML file with any of these settings; flags win.")]
 Matrix = Annotated[bool | None, typer.Option("--matrix", help="The file is a wide table with blanks where nothing is.")]
-Duplicates = Annotated[str | None, typer.Option(help="What to do where a pair comes twice: error, mean or last.")]
+Duplicates = Annotated[
+    str | None, typer.Option(help="Where a pair comes twice: error, mean, sum, first, last, or all (each counts).")
+]
 DropEmpty = Annotated[
     bool | None, typer.Option("--drop-empty", help="Leave out lines without a value, and empty rows and columns.")
 ]

@@ -7,18 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
+from ..estimators.input import repeats
 from ..estimators.input.labels import Labels
 from .given import ARRAYS, given, name_of
 from .layout import Asked
 from .table import Table
 
-DUPLICATES = ("error", "mean", "last")
-
 
 def read(path: Path, asked: Asked, fitted: bool = True) -> Table:
     """Any file we know, by its ending; what cannot be fitted is refused in a sentence, unless it will not be."""
-    if asked.duplicates not in DUPLICATES:
-        raise ValueError(f"--duplicates must be one of {', '.join(DUPLICATES)}, got {asked.duplicates!r}.")
+    repeats.refuse_word(asked.duplicates, "--duplicates")
     with given(path) as file:
         table = checked(_read(file, asked), asked, fitted)
     return replace(table, guess=table.guess.replace(str(file), name_of(path)))
@@ -65,27 +63,18 @@ def checked(table: Table, asked: Asked, fitted: bool = True) -> Table:
 
 def without_repeats(table: Table, duplicates: str) -> Table:
     """A pair that comes more than once, settled as asked."""
-    key = table.rows * table.shape[1] + table.cols
-    order = np.argsort(key, kind="stable")
-    same = np.diff(key[order]) == 0
-    if not same.any():
-        return table
-    if duplicates == "error":
-        again = int(order[1:][same].min())
-        first = int(np.flatnonzero(key == key[again])[0])
-        pair = f"({_shown(table.row_labels, table.rows[again])}, {_shown(table.column_labels, table.cols[again])})"
-        raise ValueError(
-            f"{table.name}: {table.locate(again)}: the pair {pair} was there already, at {table.locate(first)} "
-            f"({int(same.sum())} such in all); give --duplicates mean or --duplicates last to settle them."
+
+    def refusal(pair: str, found: repeats.Repeated) -> str:
+        return (
+            f"{table.name}: {table.locate(found.again)}: the pair {pair} was there already, at "
+            f"{table.locate(found.first)} ({found.count} such in all); give --duplicates mean or --duplicates last to "
+            "settle them (sum, first and all do other things)."
         )
-    begins = np.concatenate([[0], np.flatnonzero(~same) + 1])
-    ends = np.concatenate([begins[1:], [order.size]])
-    if duplicates == "last":
-        values = table.values[order[ends - 1]]
-    else:
-        values = np.add.reduceat(table.values[order], begins) / (ends - begins)
-    kept = order[begins]
-    return replace(table, rows=table.rows[kept], cols=table.cols[kept], values=values)
+
+    seen = repeats.named(table.observations(), (table.row_labels, table.column_labels), duplicates, refusal)
+    if len(seen) == len(table):
+        return table
+    return replace(table, rows=seen.rows, cols=seen.cols, values=seen.values)
 
 
 def without_empty(table: Table, drop: bool) -> Table:

@@ -14,7 +14,7 @@ from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
-from . import fitting, parameters, saving, serving
+from . import changing, fitting, folding, parameters, saving, serving
 from .storage import Stored
 
 
@@ -131,32 +131,42 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     # --------------------------------------------------------------------------------------------------- fitting
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, duplicates: str = "all") -> MatrixCompletion:
         """Fit to values at pairs of labels.
 
         Parameters
         ----------
         X : (n, 2): row label and column label, as an array, a list of pairs, or a data frame with two columns.
-            A pair may come more than once, and then counts as often.
         y : n numbers, the values of the pairs.
         sample_weight : n numbers ≥ 0; zero leaves an observation out.
+        duplicates : what to do where a pair comes more than once: "all" lets each count, "mean" (by weight), "sum",
+            "first" and "last" make one of them, and "error" refuses. The shell has the same words.
         """
         parameters.present(y, sample_weight)
         first, second, names = pair_columns(X)
+        first, second, y, sample_weight = changing.settled_columns(first, second, y, sample_weight, duplicates)
         return fitting.fit_columns(self, first, second, y, sample_weight, names)
 
     @_EitherWay
     def from_frame(
-        self, frame: Any, row: str, column: str, value: str, sample_weight: str | None = None
+        self,
+        frame: Any,
+        row: str,
+        column: str,
+        value: str,
+        sample_weight: str | None = None,
+        *,
+        duplicates: str = "all",
     ) -> MatrixCompletion:
         """Fit to three columns of a pandas, polars or arrow table, named; on the class, with default settings.
 
         ``predict`` then takes frames with those two columns of labels, whatever else they hold. A Dask frame is fitted
-        on the cluster that is connected, where its rows are (docs/cluster.md).
+        on the cluster that is connected, where its rows are (docs/cluster.md). ``duplicates`` is as in ``fit``.
         """
         if is_far(frame):
-            return self._fit_far(frame, row, column, value, sample_weight)
-        return self._fit_named(*fitting.frame_columns(frame, row, column, value, sample_weight))
+            return self._fit_far(frame, row, column, value, sample_weight, duplicates)
+        first, second, y, weights, names = fitting.frame_columns(frame, row, column, value, sample_weight)
+        return self._fit_named(*changing.settled_columns(first, second, y, weights, duplicates), names)
 
     @with_callbacks
     def _fit_named(self, *parts: Any) -> MatrixCompletion:
@@ -183,17 +193,45 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         return fitting.fit_observations(self, seen, (row_labels, column_labels), None)
 
     @with_callbacks
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixCompletion:
-        """Add observations and go on from the last fit, with its radius; the first call is a ``fit``."""
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, duplicates: str = "last"
+    ) -> MatrixCompletion:
+        """Add observations and go on from the last fit, with its radius; the first call is a ``fit``.
+
+        ``duplicates`` says what becomes of a pair that is known already, or comes twice: "last" replaces its value, and
+        "all" lets the old and the new one count; "mean", "sum", "first" and "error" are as in ``fit``, with known
+        observations before new ones.
+        """
         parameters.present(y, sample_weight)
-        first, second, names = pair_columns(X, getattr(self, "feature_names_in_", None))
+        pairs = pair_columns(X, vars(self).get("feature_names_in_"))
         self._refuse_shards("partial_fit")
-        if not hasattr(self, "U_"):
-            return fitting.fit_columns(self, first, second, y, sample_weight, names)
-        if names is None and hasattr(self, "feature_names_in_"):
-            names = list(self.feature_names_in_)  # pairs without names are in the order of the fit
-        seen, labels, start = fitting.joined(self, first, second, y, sample_weight)
-        return fitting.fit_observations(self, seen, labels, names, (self.radius_, start))
+        if "U_" in vars(self):
+            changed: MatrixCompletion = changing.more(self, pairs, y, sample_weight, duplicates)
+            return changed
+        settled = changing.settled_columns(*pairs[:2], y, sample_weight, duplicates)
+        return fitting.fit_columns(self, *settled, pairs[2])
+
+    def update(self, pairs: Any, values: Any, sample_weight: Any = None) -> MatrixCompletion:
+        """Give pairs these values, whether they had others or none, and fit again from the last fit.
+
+        The fit begins with the factors of the last one, keeps its radius, and ends at the same certified tolerance:
+        what comes out is the fit of all observations, and so is ``certificate_``. Ridges and ``delta`` that are "auto"
+        are chosen again. New rows and columns are taken in.
+        """
+        check_is_fitted(self, "s_")
+        return self.partial_fit(pairs, values, sample_weight, duplicates="last")
+
+    @with_callbacks
+    def forget(self, pairs: Any = None, *, rows: Any = None, columns: Any = None) -> MatrixCompletion:
+        """Leave out pairs, or all observations of rows or of columns, and fit the others again, as ``update`` does.
+
+        A row or column that has no observation left is forgotten altogether: its label is unknown then. Its
+        observations are in no array of the model any more. The radius stays, which was chosen with them.
+        """
+        check_is_fitted(self, "s_")
+        self._refuse_shards("forget")
+        left: MatrixCompletion = changing.fewer(self, pairs, rows, columns)
+        return left
 
     # ------------------------------------------------------------------------------------------------- answering
 
@@ -309,7 +347,21 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         """
         check_is_fitted(self, "s_")
         self._refuse_shards("fold_in")
-        return serving.fold_in(self, *serving.row_pairs(row_observations, values))
+        more: MatrixCompletion = folding.fold_in(self, "row", *folding.given(row_observations, values, "row"))
+        return more
+
+    def fold_in_columns(self, column_observations: Any, values: Any = None) -> MatrixCompletion:
+        """A copy of this model that knows more columns, without fitting again: rows stay as they are; see ``fold_in``.
+
+        Parameters
+        ----------
+        column_observations : {column label: {row label: value}}; or pairs (row label, column label), with ``values``
+            beside them. Unknown rows are left out, with a warning; a column that is known already is refused.
+        """
+        check_is_fitted(self, "s_")
+        self._refuse_shards("fold_in_columns")
+        more: MatrixCompletion = folding.fold_in(self, "column", *folding.given(column_observations, values, "column"))
+        return more
 
     def problem(self, pairs: Any, values: Any, sample_weight: Any = None) -> Problem:
         """The convex problem of these observations with this model's labels, offset, settings and radius.

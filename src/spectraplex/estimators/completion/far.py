@@ -31,9 +31,9 @@ class FarObservations:
         self.table, self.aside = table, aside
 
     @classmethod
-    def of(cls, table: FarTable) -> FarObservations:
+    def of(cls, table: FarTable, duplicates: str = "all") -> FarObservations:
         """Checked, each pair and value once."""
-        return cls(_mapped(table, far_parts.checked))
+        return cls(_mapped(table, far_parts.checked, duplicates))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -96,9 +96,9 @@ class FarObservations:
         return ShardedIntercepts(place, len(self.table), loss, offset, recipe.ridges, self.table.columns, scales)
 
 
-def _mapped(table: FarTable, function: Callable[..., Any]) -> FarTable:
+def _mapped(table: FarTable, function: Callable[..., Any], *arguments: Any) -> FarTable:
     """The same table with another kind of observations."""
-    parts = tuple(table.client.submit(function, part, pure=False) for part in table.parts)
+    parts = tuple(table.client.submit(function, part, *arguments, pure=False) for part in table.parts)
     return _counted(replace(table, parts=parts))
 
 

@@ -27,6 +27,7 @@ from ...problem import Problem
 from ..callbacks import Told
 from ..input.labels import Labels, as_column
 from ..input.observations import OWNER, Observations
+from ..input.repeats import refuse_word
 from . import fitting, notices, parameters, serving
 from .choose import stretched
 from .far import FarObservations, far_choose
@@ -43,6 +44,7 @@ _TALL = (
     "observations_",
     "shards_",
     "column_counts_",
+    "column_profiles_",
 )
 _WHOLE = 1 << 28  # bytes of factors and observations up to which a model comes back whole
 
@@ -54,13 +56,16 @@ def fit_far_frame(
     column: str,
     value: str,
     sample_weight: str | None,
+    duplicates: str = "all",
     hooks: Hooks = fitting.NO_HOOKS,
     client: Any = None,
 ) -> Any:
     """Fit a model to the columns of a Dask frame, where they are."""
     refuse_far(model)
-    table = far_table(OWNER, frame, (row, column, value, sample_weight), None, client, once=False)
-    return fit_far(model, table, [row, column], hooks)
+    refuse_word(duplicates, f"{OWNER}: duplicates")
+    once = duplicates == "error"
+    table = far_table(OWNER, frame, (row, column, value, sample_weight), None, client, once=once)
+    return fit_far(model, table, [row, column], hooks, "all" if once else duplicates)
 
 
 def refuse_far(model: Any) -> None:
@@ -73,9 +78,15 @@ def refuse_far(model: Any) -> None:
         )
 
 
-def fit_far(model: Any, table: FarTable, names: list[str] | None, hooks: Hooks = fitting.NO_HOOKS) -> Any:
+def fit_far(
+    model: Any,
+    table: FarTable,
+    names: list[str] | None,
+    hooks: Hooks = fitting.NO_HOOKS,
+    duplicates: str = "all",
+) -> Any:
     recipe, radius = parameters.recipe_of(model), parameters.radius_of(model)
-    seen = FarObservations.of(table)
+    seen = FarObservations.of(table, duplicates)
     sums = seen.sums
     if sums.count == 0:
         raise ValueError(f"{OWNER}: every sample_weight is zero; there is nothing to fit.")

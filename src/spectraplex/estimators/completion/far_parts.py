@@ -13,6 +13,7 @@ from ...places.marks import mixed
 from ...places.numpy import Array
 from ...places.shards import known
 from ..input.observations import OWNER, Observations
+from ..input.repeats import settled
 from .choose import held_out_loss
 from .recipe import Recipe
 
@@ -45,14 +46,17 @@ class Sums:
         )
 
 
-def checked(part: Rows) -> Rows:
-    """Observations of weight zero left out, those of one pair and value as one of double weight; weights refused."""
+def checked(part: Rows, duplicates: str = "all") -> Rows:
+    """Observations of weight zero left out, pairs that come twice settled, those of one value as one of double weight.
+
+    All observations of a row lie in one part, in the order of the frame.
+    """
     weights = part.weights
     if weights is not None:
         if (weights < 0).any():
             raise ValueError(f"{OWNER}: sample_weight {weights.min():g} is negative; weights are not.")
         part = _some(part, weights > 0)
-    seen = observed(part).tidy()
+    seen = settled(observed(part), duplicates).tidy()
     return replace(part, rows=seen.rows, cols=seen.cols, values=seen.values, weights=seen.weights)
 
 

@@ -1,10 +1,7 @@
-"""What a fitted model answers: predictions, recommendations, similar columns, and rows it has not seen."""
+"""What a fitted model answers: predictions, recommendations, similar columns."""
 
 from __future__ import annotations
 
-import copy
-import warnings
-from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -16,9 +13,8 @@ from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
 from ...places.numpy import Array
 from ...problem import Problem
-from ..input.labels import as_column, distinct, objects
-from ..input.observations import OWNER, Observations, pair_columns
-from .parameters import as_fitted, checked_values, fitted_recipe, refuse_size, takes_log
+from ..input.observations import OWNER, Observations
+from .parameters import as_fitted, fitted_recipe, takes_log
 from .recipe import default_stop
 
 _BLOCK = 4_000_000  # scores worked out at a time
@@ -26,7 +22,6 @@ _USUAL = 0.5  # a column is recommended by itself if it is among those with this
 _LEAST = 100  # and the most observed ones, so many, always are
 _FEW = 1000  # pairs whose lines are gathered
 _LARGEST = 700.0  # the exponential of more is no number
-_MOST = 50  # Newton steps for one new row
 
 
 def no_path() -> dict[str, Array]:
@@ -41,7 +36,13 @@ def row_factors(model: Any) -> Array:
 
 def column_factors(model: Any) -> Array:
     """Q with low-rank part PQᵀ."""
-    return model.column_scales_[:, None] * model.V_ * np.sqrt(model.s_)
+    return model.column_scales_[:, None] * column_lines(model) * np.sqrt(model.s_)
+
+
+def column_lines(model: Any) -> Array:
+    """The right factors of all columns: those of the fit, and below them those that were folded in."""
+    found: Array = vars(model).get("column_profiles_", model.V_)
+    return found
 
 
 def taken(block: Array, places: Array) -> Array:
@@ -66,9 +67,9 @@ def linear(model: Any, rows: Array, cols: Array) -> Array:
 def _low_rank(model: Any, rows: Array, cols: Array) -> Array:
     """The low-rank part of pairs, from the lines of these alone where they are few."""
     if rows.size > _FEW:
-        found = Rectangular(model.profiles_, model.s_, model.V_).entries(rows, cols)
+        found = Rectangular(model.profiles_, model.s_, column_lines(model)).entries(rows, cols)
     else:
-        found = np.einsum("ij,j,ij->i", model.profiles_[rows], model.s_, model.V_[cols])
+        found = np.einsum("ij,j,ij->i", model.profiles_[rows], model.s_, column_lines(model)[cols])
     return np.asarray(found * model.row_scales_[rows] * model.column_scales_[cols])
 
 
@@ -173,119 +174,18 @@ def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array 
     return Problem(objective, NuclearBall(objective.shape, model.radius_))
 
 
+def of_fit(model: Any) -> Observations:
+    """The observations of the fit: without those of rows and columns that were folded in."""
+    seen: Observations = model.observations_
+    if seen.shape == model.shape_:
+        return seen
+    mine = seen.part((seen.rows < model.shape_[0]) & (seen.cols < model.shape_[1]))
+    return Observations(mine.rows, mine.cols, mine.values, mine.weights, model.shape_)
+
+
 def allowed_gap(model: Any) -> float:
     """The gap that ``tolerance`` allows the fit of this model."""
-    seen: Observations = model.observations_
+    seen = of_fit(model)
     objective = cast("Intercepts | Implicit", problem(model, seen.rows, seen.cols, seen.values, seen.weights).objective)
     stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
     return stop.wanted(float(model.certificate_.value))
-
-
-# ------------------------------------------------------------------------------------------------- rows never seen
-
-
-def row_pairs(row_observations: Any, values: Any) -> tuple[Array, Array, Array]:
-    """Row labels, column labels and values, from a mapping of mappings or from pairs with values."""
-    if isinstance(row_observations, Mapping):
-        rows: list[Any] = []
-        cols: list[Any] = []
-        numbers: list[Any] = []
-        for row, entries in row_observations.items():
-            if not isinstance(entries, Mapping):
-                raise TypeError(f"{OWNER}: fold_in needs {{row: {{column: value}}}}; row {row!r} has no mapping.")
-            rows += [row] * len(entries)
-            cols += list(entries)
-            numbers += list(entries.values())
-        if not rows:
-            raise ValueError(f"{OWNER}: fold_in was given no observation.")
-        first, second = as_column(objects(rows), OWNER, "row labels"), as_column(objects(cols), OWNER, "column labels")
-        return first, second, checked_values(np.asarray(numbers))
-    if values is None:
-        raise TypeError(f"{OWNER}: fold_in needs {{row: {{column: value}}}}, or pairs and values.")
-    first, second, _ = pair_columns(row_observations)
-    return first, second, checked_values(np.asarray(values))
-
-
-def fold_in(model: Any, first: Array, second: Array, values: Array) -> Any:
-    if not first.size == second.size == values.size:
-        raise ValueError(f"{OWNER}: {first.size} pairs and {values.size} values; give one value per pair.")
-    refuse_size(values)
-    known = model.row_labels_.codes(first, OWNER, "row labels") >= 0
-    if known.any():
-        label = first[known][:1].tolist()[0]
-        raise ValueError(f"{OWNER}: row {label!r} is known already; partial_fit adds observations to known rows.")
-    fresh, rows = distinct(first)
-    labels = model.row_labels_.joined(fresh)
-    order = labels.codes(fresh, OWNER, "row labels")  # new labels lie behind the old ones, in some order
-    rows, count = order[rows] - len(model.row_labels_), fresh.size
-    cols = model.column_labels_.codes(second, OWNER, "column labels")
-    if (cols < 0).any():
-        unknown = list(dict.fromkeys(second[cols < 0].tolist()))
-        shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
-        warnings.warn(
-            f"{OWNER}: fold_in leaves out {int((cols < 0).sum())} observations of columns that the fit did not know: "
-            f"{shown}; partial_fit takes new columns.",
-            UserWarning,
-            stacklevel=3,
-        )
-    rows, cols, values = rows[cols >= 0], cols[cols >= 0], values[cols >= 0]
-    seen = Observations(rows, cols, values, None, (count, len(model.column_labels_)))
-    recipe = fitted_recipe(model)
-    used = as_fitted(model, seen)
-    scales = np.ones(count)
-    if recipe.exponent > 0:
-        scales = recipe.scale(seen.counts()[0], model.row_mean_count_)
-    factors, intercepts = np.zeros((count, model.s_.size)), np.zeros(count)
-    Q, roots = column_factors(model), np.sqrt(model.s_)
-    for row in range(count):
-        here = rows == row
-        mine = cols[here]
-        given = np.zeros(roots.size)
-        if recipe.implicit > 0 and mine.size:
-            given = recipe.implicit / np.sqrt(mine.size) * roots * model.U_[model.shape_[0] + mine].sum(axis=0)
-        near = scales[row] * Q[mine]
-        base = model.offset_ + model.column_intercepts_[mine] + near @ given
-        own, intercepts[row] = _one_row(model, recipe, near, base, used.values[here])
-        factors[row] = given + own
-    more = copy.copy(model)
-    more.row_labels_ = labels
-    more.profiles_ = np.concatenate([model.profiles_, factors / roots])
-    more.row_scales_ = np.concatenate([model.row_scales_, scales])
-    more.row_intercepts_ = np.concatenate([model.row_intercepts_, intercepts])
-    moved = Observations(rows + len(model.row_labels_), cols, values, None, (len(labels), seen.shape[1]))
-    more.observations_ = model.observations_.joined(moved)
-    return more
-
-
-def _one_row(model: Any, recipe: Any, Q: Array, base: Array, target: Array) -> tuple[Array, float]:
-    """min over p and b of Σ ℓ(base + b + ⟨q, p⟩) + ½λ‖p‖² + ½ρb², by Newton's method."""
-    loss, count = recipe.losses(), Q.shape[1]
-    A = Q if recipe.ridges is None else np.column_stack([Q, np.ones(target.size)])
-    # nuclear norm without a price (an inactive ball) still needs a unique answer
-    price = max(model.multiplier_, 1e-10)
-    ridge = np.full(A.shape[1], price)
-    if recipe.ridges is not None:
-        ridge[-1] = recipe.ridges[0]
-
-    def value_and_slope(x: Array) -> tuple[float, Array]:
-        value, slope = loss.evaluate(base + A @ x, target, None)
-        return value + 0.5 * float(ridge @ x**2), slope
-
-    x = np.zeros(A.shape[1])
-    value, slope = value_and_slope(x)
-    for _ in range(_MOST):
-        gradient = A.T @ slope + ridge * x
-        bends = loss.second(base + A @ x, target, None)
-        step = np.linalg.solve((A.T * bends) @ A + np.diag(ridge), gradient)
-        fall, size = float(gradient @ step), 1.0
-        if fall <= 1e-20 * (1.0 + abs(value)):
-            break
-        while size > 1e-8:
-            ahead, slope_ahead = value_and_slope(x - size * step)
-            if ahead <= value - 1e-4 * size * fall:
-                break
-            size *= 0.5
-        else:
-            break
-        x, value, slope = x - size * step, ahead, slope_ahead
-    return x[:count], float(x[count]) if recipe.ridges is not None else 0.0

@@ -34,6 +34,8 @@ class Stored:
         check_is_fitted(me, "s_")
         me._refuse_shards("to_arrays")
         arrays: dict[str, Array] = {name: getattr(me, name) for name in _ARRAYS}
+        if "column_profiles_" in vars(me):  # columns were folded in
+            arrays["column_profiles_"] = me.column_profiles_
         seen: Observations = me.observations_
         arrays |= {"rows": seen.rows, "cols": seen.cols, "values": seen.values}
         if seen.weights is not None:
@@ -74,6 +76,8 @@ class Stored:
             model: Any = cls(**parameters)
             for name in _ARRAYS:
                 setattr(model, name, np.asarray(arrays[name]))
+            if "column_profiles_" in arrays:
+                model.column_profiles_ = np.asarray(arrays["column_profiles_"])
             for name in _NUMBERS:
                 setattr(model, name, restored(document["numbers"][name]))
             model.ridge_, model.delta_ = _chosen(model, document)
@@ -105,16 +109,18 @@ class Stored:
 def _fit_together(model: Any) -> None:
     """Refuse arrays and numbers that no fit could have left; whoever answers from them trusts."""
     m, n, rank = len(model.row_labels_), len(model.column_labels_), model.s_.size
+    if len(model.shape_) != 2 or model.U_.shape[0] not in (model.shape_[0], sum(model.shape_)):
+        raise ValueError("the shape does not fit")
     shapes = {
-        **{"s_": (rank,), "V_": (n, rank), "profiles_": (m, rank), "U_": (model.U_.shape[0], rank)},
+        **{"s_": (rank,), "V_": (model.shape_[1], rank), "profiles_": (m, rank), "U_": (model.U_.shape[0], rank)},
         **{"row_intercepts_": (m,), "column_intercepts_": (n,), "row_scales_": (m,), "column_scales_": (n,)},
     }
+    if "column_profiles_" in vars(model) or model.shape_[1] != n:
+        shapes["column_profiles_"] = (n, rank)
     for name, shape in shapes.items():
         array = getattr(model, name)
         if array.dtype.kind != "f" or array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{name} does not fit")
-    if len(model.shape_) != 2 or model.U_.shape[0] not in (model.shape_[0], model.shape_[0] + n):
-        raise ValueError("the shape does not fit")
     for name in _NUMBERS:
         value = getattr(model, name)
         if not (isinstance(value, str) if name == "status_" else isinstance(value, int | float) and isfinite(value)):

@@ -48,11 +48,13 @@ class Labels:
 
     def codes(self, column: Array, owner: str, name: str) -> Array:
         """The place of every label, −1 for one that is not here."""
-        asked = _kind(column)
+        asked, first = _kind(column), column[:1].tolist()[:1]
+        if asked == "things" and self.kind in ("text", "numbers"):  # some of them may be of another kind
+            kinds = ((_kind(objects([label])), label) for label in column.tolist())
+            asked, *first = next((each for each in kinds if each[0] not in (self.kind, "things")), (asked, *first))
         if "things" not in (asked, self.kind) and asked != self.kind and column.size and len(self):
-            first = column[:1].tolist()[0]
             raise ValueError(
-                f"{owner}: {name} are {asked} such as {first!r}, but the model was fitted with {self.kind} such as "
+                f"{owner}: {name} are {asked} such as {first[0]!r}, but the model was fitted with {self.kind} such as "
                 f"{self.values[:1].tolist()[0]!r}; give labels of the same kind."
             )
         if column.dtype.kind in "iufM" and self.values.dtype.kind in "iufM":
