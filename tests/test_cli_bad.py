@@ -73,7 +73,11 @@ BAD = {
     "an unknown loss": (GOOD, ("--loss", "cubic"), "unknown loss 'cubic'"),
     "a bad radius": (GOOD, ("--radius", "large"), "radius must be 'auto' or a positive number"),
     "a checkpoint in the past": (GOOD, ("--checkpoint", "-1"), "--checkpoint is a number of seconds"),
-    "a bad policy": (GOOD, ("--duplicates", "first"), "--duplicates must be one of error, mean, last"),
+    "a bad policy": (
+        GOOD,
+        ("--duplicates", "newest"),
+        "--duplicates must be one of error, mean, sum, first, last, all",
+    ),
     "a bad delimiter": (GOOD, ("--delimiter", "xx"), "--delimiter 'xx'"),
     "a bad encoding": (GOOD, ("--encoding", "klingon"), "--encoding 'klingon' is not known"),
 }

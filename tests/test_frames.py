@@ -50,3 +50,12 @@ def test_fold_in_says_which_columns_it_did_not_know():
     with pytest.warns(UserWarning, match="1 observations of columns that the fit did not know: 'gin'; partial_fit"):
         more = model.fold_in({"eva": {"tea": 4.0, "gin": 1.0}})
     assert more.predict([("eva", "tea")])[0] > 3.0
+
+
+def test_a_frame_without_the_columns_of_the_fit_is_refused():
+    frame = pd.DataFrame({"who": ["a", "a", "b", "b"], "what": ["x", "y", "x", "z"]})
+    model = MatrixCompletion(radius=2.0).fit(frame, [1.0, 2.0, 3.0, 4.0])
+    swapped = frame[["what", "who"]].rename(columns={"who": "person"})
+    with pytest.raises(ValueError, match="the frame has no column 'who', it has 'what', 'person'"):
+        model.predict(swapped)
+    assert np.array_equal(model.predict(frame.to_numpy()), model.predict(frame))

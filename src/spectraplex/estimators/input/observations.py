@@ -89,7 +89,8 @@ def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str]
     frame = as_frame(pairs)
     if frame is not None:
         wanted = list(frame.columns)
-        if names is not None and wanted != list(names) and set(names) <= set(wanted):
+        if names is not None and wanted != list(names) and all(isinstance(name, str) for name in wanted):
+            _has(wanted, names)
             wanted = list(names)
         _two(len(wanted), len(frame))
         called = wanted if all(isinstance(name, str) for name in wanted) else None
@@ -101,6 +102,16 @@ def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str]
             return (*_array_columns(_even(pairs, "pairs")), None)
         return as_column(first, OWNER, "row labels"), as_column(second, OWNER, "column labels"), None
     return (*_array_columns(np.asarray(pairs)), None)
+
+
+def _has(columns: list[str], names: Any) -> None:
+    """A frame without the columns of the fit may have them in another order; nobody guesses which is which."""
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise ValueError(
+            f"{OWNER}: The feature names should match those that were passed during fit: the frame has no column "
+            f"{missing[0]!r}, it has {', '.join(map(repr, columns[:20]))}; rename its columns, or give an array."
+        )
 
 
 def _even(rows: Any, name: str) -> Array:
