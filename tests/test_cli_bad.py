@@ -46,7 +46,11 @@ def model(good, tmp_path) -> Path:
 
 BAD = {
     "non-numeric value": (GOOD + "4,1,good\n", (), "line 8: the value 'good' is not a number"),
-    "a decimal comma": (GOOD.replace(",", ";") + "4;1;3,5\n", (), "line 8: the value '3,5' is not a number; decimals"),
+    "commas and points": (
+        GOOD.replace(",", ";") + "4;1;3,5\n4;2;3.5\n",
+        (),
+        "line 8: the value '3,5' is not a number; if",
+    ),
     "Python's own thousands": (GOOD + "4,1,1_000\n", (), "line 8: the value '1_000' is not a number"),
     "an infinite value": (GOOD + "4,1,inf\n", (), "line 8: the value 'inf' is not finite"),
     "an empty value": (GOOD + "4,1,\n", (), "line 8: the value is empty"),

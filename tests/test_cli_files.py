@@ -64,9 +64,9 @@ BAD = {
     "thousands": (
         GOOD + '4,1,"1,000"\n',
         (),
-        "'1,000' is not a number; decimals need a point",
+        "'1,000' is not a number; if its marks are between thousands, give --thousands ,.",
     ),
-    "thousands by blanks": (GOOD + "4,1,1 000\n", (), "thousands no mark"),
+    "thousands by blanks": (GOOD + "4,1,1 000\n", (), "give --thousands blank"),
     "an open quote": (GOOD + '4,"1,3\n5,1,2\n', (), "line 8: 2 columns where the first line has 3"),
     "what may be wrong": (GOOD + '4,"1,3\n5,1,2\n', (), "is a quotation mark not closed?"),
     "an endless field": (GOOD + "4," + "x" * 200_000 + ",3\n", (), "is a quotation mark not closed?"),

@@ -235,7 +235,7 @@ def test_predict_tells_of_a_header_it_did_not_see(model, tmp_path):
 
 
 IMPUTED = {
-    "decimal commas": ("a;b;c\n1,5;2;3\n2,5;4;\n3,5;6;9\n", "line 2: '1,5' in column 'a' is not a number; decimals"),
+    "commas and points": ("a;b;c\n1,5;2;3\n2.5;4;\n3,5;6;9\n", "line 2: '1,5' in column 'a' is not a number; if it"),
     "shares": ("a,b,c\n10%,2,3\n20%,4,\n30%,6,9\n", "line 2: '10%' in column 'a' is not a number"),
     "no number at all": ("a,b\n1.7e308,-1.7e308\n-1.7e308,1.7e308\n1e308,\n", "as large as 1.7e+308; divide them"),
 }

@@ -11,6 +11,7 @@ import typer
 from .options import (
     Column,
     Config,
+    Decimal,
     Delimiter,
     DropEmpty,
     Duplicates,
@@ -21,6 +22,7 @@ from .options import (
     Matrix,
     Quiet,
     Row,
+    Thousands,
     Value,
 )
 from .root import EXIT_CODES, app
@@ -39,6 +41,8 @@ def complete(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     duplicates: Duplicates = None,
     drop_empty: DropEmpty = None,
     radius: Annotated[str | None, typer.Option(help="Bound on the nuclear norm: a number, or auto.")] = None,

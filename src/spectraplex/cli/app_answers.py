@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Column, Config, Delimiter, Encoding, Header, Json, Model, Out, Quiet, Row
+from .options import Column, Config, Decimal, Delimiter, Encoding, Header, Json, Model, Out, Quiet, Row, Thousands
 from .root import EXIT_CODES, app
 from .words import sentences
 
@@ -94,10 +94,14 @@ def info(model: Model, json: Json = False) -> None:
 def impute(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A wide table with blanks: CSV, TSV or Parquet.")],
     out: Out = None,
-    row: Annotated[str | None, typer.Option(help="A column with labels, to be left as it is.")] = None,
+    row: Annotated[
+        str | None, typer.Option(help="A column with labels, to be left as it is; none says there is none.")
+    ] = None,
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     drop_empty: Annotated[
         bool | None, typer.Option("--drop-empty", help="Leave columns without any value empty.")
     ] = None,

@@ -7,7 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Column, Delimiter, Duplicates, Encoding, File, Header, Json, Matrix, Model, Quiet, Row, Value
+from .options import (
+    Column,
+    Decimal,
+    Delimiter,
+    Duplicates,
+    Encoding,
+    File,
+    Header,
+    Json,
+    Matrix,
+    Model,
+    Quiet,
+    Row,
+    Thousands,
+    Value,
+)
 from .root import EXIT_CODES, app
 from .words import sentences
 
@@ -24,6 +39,8 @@ def certify(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     duplicates: Duplicates = None,
     gap: Annotated[float | None, typer.Option(help="Say no above this share of the value; else the tolerance.")] = None,
     quiet: Quiet = False,
@@ -32,7 +49,7 @@ def certify(
     """How far the model can be from the best there is for the data of a file, worked out afresh; 1 if too far."""
     from . import check as checks
 
-    text = {"delimiter": delimiter, "header": header, "encoding": encoding}
+    text = {"delimiter": delimiter, "header": header, "encoding": encoding, "decimal": decimal, "thousands": thousands}
     asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
     if not checks.certify(model, file, asked, gap, quiet, json):
         raise typer.Exit(1)
@@ -52,6 +69,8 @@ def verify(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     duplicates: Duplicates = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -59,7 +78,7 @@ def verify(
     """Check the certificate that is written in a model against the data; 1 if it does not hold."""
     from . import check as checks
 
-    text = {"delimiter": delimiter, "header": header, "encoding": encoding}
+    text = {"delimiter": delimiter, "header": header, "encoding": encoding, "decimal": decimal, "thousands": thousands}
     asked = _asked(row=row, column=column, value=value, matrix=matrix, duplicates=duplicates, **text)
     if not checks.verify(model, file, asked, quiet, json):
         raise typer.Exit(1)

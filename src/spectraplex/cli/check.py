@@ -100,9 +100,9 @@ class Unknown(ValueError):
 
 def problem_of_file(stored: store.Stored, file: Path, asked: Asked, quiet: bool) -> Problem:
     """The model's convex problem with the data of a file, read as the model's own was."""
-    table = tables.read(file, asked.over(stored.data["reading"]))
-    if not quiet:
-        say(f"{table.guess}.")
+    table = tables.read(
+        file, asked.over(stored.data["reading"]), tell=lambda guess: None if quiet else say(f"{guess}.")
+    )
     model = stored.model
     rows = _places(model.row_labels_, table.row_labels, file, "row")[table.rows]
     cols = _places(model.column_labels_, table.column_labels, file, "column")[table.cols]

@@ -99,10 +99,9 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     model, every = MatrixCompletion(**settings.of_model(job.said)), job.said.get("checkpoint")
     refuse_settings(model, every)
     began = time.perf_counter()
-    table = tables.read(job.file, settings.of_reading(job.said))
+    table = tables.read(job.file, settings.of_reading(job.said), tell=lambda guess: job.talk(f"{guess}."))
     seconds = {"reading": time.perf_counter() - began}
     rows, columns = table.shape
-    job.talk(f"{table.guess}.")
     job.talk(
         f"{table.values.size:,} values of {rows:,} rows and {columns:,} columns; read in {seconds['reading']:.1f} s."
     )

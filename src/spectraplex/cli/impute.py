@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +14,12 @@ from ..hooks import Hooks
 from ..places.numpy import Array
 from ..stop import Stop
 from ..tables.given import given
-from ..tables.layout import ALMOST, MISSING, Asked, almost_number, is_number, laid_out, place_of
-from ..tables.records import Layout, numbered
-from ..tables.wide import padded
+from ..tables.layout import MISSING
 from . import settings
 from .aside import file_aside, refuse_file
 from .out import csv_text, put, put_json
+from .sheet import Sheet, read_frame_sheet, read_sheet
 from .talk import StatusLine, number, say
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """A wide table: its fields as they are written, and its columns of numbers, NaN where nothing is."""
-
-    name: str
-    names: tuple[str, ...]
-    fields: list[list[str]]
-    numeric: list[int]
-    values: Array
-    layout: Layout
-    frame: Any = None  # where it came as one
 
 
 def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_json: bool) -> None:
@@ -64,10 +49,12 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
     filled = sheet.values.copy()
     filled[:, kept] = model.completed_
     scores = model.path_["score"]
+    counts = _empty(sheet)
     facts = {
         "rows": int(holes.shape[0]),
         "columns": int(holes.shape[1]),
         "filled": int((holes & ~np.isnan(filled)).sum()),
+        "left_empty": int(np.isnan(filled).sum()) + sum(counts.values()),
         "radius": float(model.radius_),
         "neighbors": int(model.n_neighbors_),
         "rank": int(model.rank_),
@@ -78,17 +65,38 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
     if as_json:
         put_json(facts | {"out": str(out), "seconds": seconds})
     if not quiet:
-        left = [word for k, word in enumerate(sheet.names) if k not in sheet.numeric]
-        if left:
-            say(f"Left as they are, being no numbers: {', '.join(map(repr, left[:10]))}{', …' * (len(left) > 10)}.")
+        _left(sheet, [sheet.names[sheet.numeric[k]] for k in np.flatnonzero(~kept)], counts)
         for each in told:
             say(each)
         say(
-            f"{facts['filled']:,} of {holes.size:,} entries were empty and are filled; "
+            f"{facts['filled']:,} of {holes.size:,} numbers were missing and are filled, "
+            f"{facts['left_empty']:,} are left empty; "
             f"radius {number(float(model.radius_))}, neighbours {facts['neighbors']}, rank {facts['rank']}."
         )
         if facts["certificate"]:
             say(str(facts["certificate"]))
+
+
+def _empty(sheet: Sheet) -> dict[str, int]:
+    """How many entries are missing in the columns that are left as they are."""
+    others = {k: word for k, word in enumerate(sheet.names) if k not in sheet.numeric}
+    found = {word: sum(line[k].strip().lower() in MISSING for line in sheet.fields) for k, word in others.items()}
+    return {word: count for word, count in found.items() if count}
+
+
+def _left(sheet: Sheet, empty: list[str], counts: dict[str, int]) -> None:
+    """Say which columns are left as they are, and what is missing there."""
+    words = [word for k, word in enumerate(sheet.names) if k not in sheet.numeric and word not in sheet.ids]
+    for names, why in (
+        (words, "being no numbers"),
+        (sheet.ids, "being labels (--row none takes them as numbers)"),
+        (empty, "having no value at all"),
+    ):
+        if names:
+            say(f"Left as they are, {why}: {', '.join(map(repr, names[:10]))}{', …' * (len(names) > 10)}.")
+    if counts:
+        shown = ", ".join(f"{count:,} in {word!r}" for word, count in list(counts.items())[:10])
+        say(f"Missing there, and left empty: {shown}.")
 
 
 def _fitted(values: Array, asked: dict[str, Any], quiet: bool) -> tuple[NuclearNormImputer, list[str]]:
@@ -117,72 +125,13 @@ def _is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def read_sheet(path: Path, asked: Asked) -> Sheet:
-    """A text file; columns that hold words are left as they are, and a word among numbers is an error."""
-    name, layout = laid_out(path, replace(asked, matrix=True))
-    lines: list[int] = []
-    fields: list[list[str]] = []
-    for _, line, record in numbered(path, asked.encoding, layout):
-        lines.append(line)
-        fields.append(padded(name, line, record, layout))
-    if not fields:
-        raise ValueError(f"{name}: a header and nothing below it.")
-    label = None if asked.row is None else place_of(name, layout, asked.row, "--row")
-    numeric, columns = [], []
-    for k, word in enumerate(layout.names):
-        cells = [record[k] for record in fields]
-        missing = [cell.strip().lower() in MISSING for cell in cells]
-        words = [place for place, cell in enumerate(cells) if not missing[place] and not is_number(cell)]
-        almost = bool(words) and all(almost_number(cells[place]) for place in words)
-        if k == label or (words and not almost and 2 * len(words) >= len(cells) - sum(missing)):
-            continue
-        if words:
-            what = f"{ALMOST}. If it is no number, but a label, say --row" if almost else "; a hole is empty or NA"
-            raise ValueError(
-                f"{name} line {lines[words[0]]}: {cells[words[0]][:60]!r} in column {word!r} is not a number{what}."
-            )
-        column = np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)])
-        if np.isinf(column).any():
-            raise ValueError(f"{name} line {lines[int(np.argmax(np.isinf(column)))]}: column {word!r} is not finite.")
-        numeric.append(k)
-        columns.append(column)
-    if not columns:
-        raise ValueError(f"{name}: no column holds numbers; is --delimiter right?")
-    return Sheet(name, layout.names, fields, numeric, np.column_stack(columns), layout)
-
-
-def read_frame_sheet(path: Path, asked: Asked) -> Sheet:
-    """A Parquet file: its columns of numbers, but for one that was named as labels."""
-    from ..tables.formats import read_frame
-
-    frame = read_frame(path)
-    names = tuple(frame.columns)
-    layout = Layout(",", True, names, False, ())
-    label = None if asked.row is None else place_of(str(path), layout, asked.row, "--row")
-    numeric = [k for k, word in enumerate(names) if k != label and frame.get_column(word).dtype.is_numeric()]
-    if not numeric:
-        raise ValueError(f"{path}: no column holds numbers.")
-    columns = [np.asarray(frame.get_column(names[k]).cast(_double()).to_numpy(), float) for k in numeric]
-    for k, column in zip(numeric, columns, strict=True):
-        if np.isinf(column).any():
-            raise ValueError(f"{path}: entry {int(np.argmax(np.isinf(column))) + 1} of {names[k]!r} is not finite.")
-    texts = [["" if cell is None else str(cell) for cell in frame.get_column(word).to_list()] for word in names]
-    fields = [list(record) for record in zip(*texts, strict=True)]
-    return Sheet(str(path), names, fields, numeric, np.column_stack(columns), layout, frame)
-
-
-def _double() -> Any:
-    import narwhals as nw
-
-    return nw.Float64
-
-
 def _write(out: Path | None, sheet: Sheet, holes: Array, filled: Array) -> None:
     if out is not None and _is_parquet(out):
         _write_parquet(out, sheet, filled)
         return
     for line, column in zip(*np.nonzero(holes & ~np.isnan(filled)), strict=True):
-        sheet.fields[line][sheet.numeric[column]] = f"{filled[line, column]:.10g}"
+        text = f"{filled[line, column]:.6g}".replace(".", sheet.layout.digits.decimal)
+        sheet.fields[line][sheet.numeric[column]] = text
     delimiter = sheet.layout.delimiter if len(sheet.layout.delimiter) == 1 else "\t"
     header = [list(sheet.names)] if sheet.layout.header else []
     put(csv_text(header + sheet.fields, delimiter), out)

@@ -15,6 +15,10 @@ Value = Annotated[str | None, typer.Option(help="The column with values.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates columns: a character, '::', tab, blanks, ….")]
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")]
 Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, such as latin-1.")]
+Decimal = Annotated[str | None, typer.Option(metavar="MARK", help="What decimals stand behind: a point, or , (comma).")]
+Thousands = Annotated[
+    str | None, typer.Option(metavar="MARK", help="What stands between thousands: . , ' or blank; else nothing.")
+]
 Config = Annotated[Path | None, typer.Option(help="A TOML file with any of these settings; flags win.")]
 Matrix = Annotated[bool | None, typer.Option("--matrix", help="The file is a wide table with blanks where nothing is.")]
 Duplicates = Annotated[

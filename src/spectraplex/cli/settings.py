@@ -30,6 +30,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)
     ),
+    **dict.fromkeys(("decimal", "thousands", "names"), (str,)),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
     **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),
@@ -39,7 +40,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 #: The same for ``impute``, which knows fewer.
 _IMPUTED: dict[str, tuple[type, ...]] = {
     **{name: _KINDS[name] for name in ("row", "delimiter", "encoding", "header", "drop_empty", "radius")},
-    **{name: _KINDS[name] for name in ("tolerance", "validation", "max_iter", "seed")},
+    **{name: _KINDS[name] for name in ("tolerance", "validation", "max_iter", "seed", "decimal", "thousands")},
     "neighbors": (int, str),
     "metric": (str,),
     "standardize": (bool,),

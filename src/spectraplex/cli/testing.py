@@ -46,6 +46,9 @@ def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
     """The labels as the fitted table has them: there, "7" from a text file may be the number 7."""
     asked = labels.values.tolist()
     places, held = codes_of(known, asked), known.values.tolist()
+    if known.kind == "numbers" and (places >= 0).any():  # words among them are strangers, as other numbers are
+        free = int(max(held)) + 1
+        asked = [free + k if isinstance(label, str) else label for k, label in enumerate(asked)]
     same = objects([held[place] if place >= 0 else label for place, label in zip(places, asked, strict=True)])
     try:
         known.codes(as_column(same, _OWNER, f"{side} labels"), _OWNER, f"{side} labels")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .layout import Asked, chosen, guessed, is_number
+from .digits import remedy
+from .layout import Asked, chosen, guessed
 from .records import Layout
 
 _MOST = 2000  # files that are looked at; the others are as those
@@ -141,9 +142,9 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
     names = _names(where, first, asked)
     places = [first.names.index(name) for name in names]
     for file, layout in zip(files, layouts, strict=False):
-        bad = next((line[places[2]] for line in layout.sample if not is_number(line[places[2]])), None)
+        bad = next((line[places[2]] for line in layout.sample if first.digits.plain(line[places[2]]) is None), None)
         if bad is not None:
-            raise ValueError(f"{file}: column {names[2]!r} holds {bad!r}, where numbers are needed.")
+            raise ValueError(f"{file}: column {names[2]!r} holds {bad!r}, where numbers are needed{remedy(bad)}.")
     packed = files[0].lower().endswith((".gz", ".zip"))
     exact = _to_the_last_digit() if len(first.delimiter) == 1 else {"engine": "python"}
     frame = dd.read_csv(
@@ -156,6 +157,8 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
         encoding=encoding,
         compression="infer" if packed else None,
         blocksize=None if packed else "64MB",
+        decimal=first.digits.decimal,
+        thousands=first.digits.thousands or None,
         **exact,
     )
     return FarFiles(frame[list(names)], names, _told(where, files, names), len(files))

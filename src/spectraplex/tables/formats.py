@@ -148,7 +148,7 @@ def read_frame(path: Path) -> Any:
         raise ValueError(f"{path} cannot be read as Parquet ({str(error).splitlines()[0][:200]}).") from error
 
 
-def read_parquet(path: Path, asked: Asked) -> Table:
+def read_parquet(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:
     """Columns keep their types: an id that is a number stays one."""
     frame = read_frame(path)
     names = tuple(frame.columns)
@@ -156,16 +156,19 @@ def read_parquet(path: Path, asked: Asked) -> Table:
     # what a text file shows of its columns in a line: numbers where they are
     layout = Layout("", True, names, False, (tuple("0" if each else "x" for each in numeric),))
     if asked.matrix:
-        return _wide(path, frame, layout, asked)
+        wide = _wide(path, frame, layout, asked)
+        tell(wide.guess)
+        return wide
     where = chosen(str(path), layout, asked)
     row, column, value = (names[k] for k in where)
+    told = f"{path}: rows from {row!r}, columns from {column!r}, values from {value!r}"
+    tell(told)
     try:
         frame, values = _values(frame, value, asked)
         first, second = (_labels(frame, name) for name in (row, column))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {str(error).removeprefix('MatrixCompletion: ')}") from None
     (row_labels, rows), (column_labels, cols) = distinct(first), distinct(second)
-    told = f"{path}: rows from {row!r}, columns from {column!r}, values from {value!r}"
     reading = {"row": row, "column": column, "value": value, "matrix": False}
     labels = (Labels(row_labels), Labels(column_labels))
     return _table(path, rows, cols, values, labels, (row, column, value), told, reading, asked)

@@ -11,9 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from .digits import asked_for
 from .opened import NOTHING, Opening, text_of
 from .records import UNCLOSED, Layout, records
-from .roles import MISSING, eligible, is_number, kind, label_places, value_places
+from .roles import AMOUNTS, MISSING, TIMES, eligible, is_number, kind, label_places, value_places
 
 _MARKS = ("\t", ";", ",", "|")
 _WORDS = {
@@ -49,6 +50,8 @@ class Asked:
     matrix: bool = False
     duplicates: str = "error"
     drop_empty: bool = False
+    decimal: str | None = None
+    thousands: str | None = None
 
     def over(self, earlier: dict[str, Any]) -> Asked:
         """This where something was said, else what was known earlier."""
@@ -82,9 +85,10 @@ def guessed(name: str, beginning: Sequence[str], asked: Asked, empty: str = NOTH
     except csv.Error as error:
         raise ValueError(f"{name}: cannot be read as a table ({error}){UNCLOSED}.") from None
     first = tuple(field.strip() for field in sample[0])
-    header = _headed(sample, asked)
+    digits = asked_for(asked.decimal, asked.thousands, sample[1:] or sample)
+    header = _headed([tuple(digits.plainly(line)) for line in sample], asked)
     names = first if header else tuple(str(k) for k in range(1, len(first) + 1))
-    return Layout(delimiter, header, names, padded, tuple(sample[1 if header else 0 :]))
+    return Layout(delimiter, header, names, padded, tuple(sample[1 if header else 0 :]), digits)
 
 
 def _records(lines: Sequence[str], layout: Layout) -> list[tuple[str, ...]]:
@@ -147,8 +151,7 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
         found = next((plain.index(word) for word in words if word in plain), None)
         if layout.header and role not in places and found is not None and found not in places.values():
             places[role] = found
-    kinds = [kind(word, [line[k] for line in layout.sample if len(line) > k]) for k, word in enumerate(plain)]
-    kinds = eligible(kinds, [k for k in range(len(plain)) if k not in places.values()], 3 - len(places))
+    kinds = eligible(kinds_of(layout), [k for k in range(len(plain)) if k not in places.values()], 3 - len(places))
     for role in ("value", "row", "column") if layout.header else ("row", "column", "value"):
         if role in places:
             continue
@@ -168,6 +171,30 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
     if len(set(places.values())) < 3:
         raise ValueError(f"{name}: --row, --column and --value must name three different columns.")
     return places["row"], places["column"], places["value"]
+
+
+def kinds_of(layout: Layout) -> list[str]:
+    """What every column holds, from the first lines."""
+    columns = ([line[k] for line in layout.sample if len(line) > k] for k in range(len(layout.names)))
+    return [
+        kind(word, layout.digits.plainly(column)) for word, column in zip(plain_names(layout), columns, strict=True)
+    ]
+
+
+def looks_wide(layout: Layout, asked: Asked) -> bool:
+    """Whether it is rather a line for every row: many columns of numbers, no usual header, no label twice."""
+    if asked.row or asked.column or asked.value or len(layout.names) < 4:
+        return False
+    names = plain_names(layout)[1:]
+    columns = [[line[k] for line in layout.sample if len(line) > k] for k in range(1, len(layout.names))]
+    holes = sum(any(field.strip().lower() in MISSING for field in column) for column in columns)
+    if layout.header and any(usual(word) or (holes < 2 and word in TIMES + AMOUNTS) for word in names):
+        return False
+    first = [line[0] for line in layout.sample if line]
+    numbers = all(each in ("whole", "number", "") for each in kinds_of(layout)[1:])
+    if not layout.header:
+        return numbers and len(layout.names) > 4
+    return numbers and len(layout.sample) > 1 and len(set(first)) == len(first)
 
 
 def _after_labels(kinds: Sequence[str], free: list[int], wanted: int) -> list[int]:
@@ -215,13 +242,3 @@ def _listed(layout: Layout) -> str:
     if not layout.header:
         return f"no header but {len(layout.names)} columns; say which by position, from 1"
     return ", ".join(repr(word) for word in layout.names[:40]) + (", …" if len(layout.names) > 40 else "")
-
-
-_ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")
-#: What to do about such.
-ALMOST = "; decimals need a point, and thousands no mark"
-
-
-def almost_number(field: str) -> bool:
-    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
-    return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None

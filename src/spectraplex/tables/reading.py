@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,24 +15,29 @@ from .layout import Asked
 from .table import Table
 
 
-def read(path: Path, asked: Asked, fitted: bool = True) -> Table:
-    """Any file we know, by its ending; what cannot be fitted is refused in a sentence, unless it will not be."""
+def read(path: Path, asked: Asked, fitted: bool = True, tell: Callable[[str], None] = lambda guess: None) -> Table:
+    """Any file we know, by its ending; what cannot be fitted is refused in a sentence, unless it will not be.
+
+    ``tell`` is told how the file is read as soon as that is decided, before anything else can go wrong.
+    """
     repeats.refuse_word(asked.duplicates, "--duplicates")
     with given(path) as file:
-        table = checked(_read(file, asked), asked, fitted)
+        table = checked(_read(file, asked, lambda guess: tell(guess.replace(str(file), name_of(path)))), asked, fitted)
     return replace(table, guess=table.guess.replace(str(file), name_of(path)))
 
 
-def _read(path: Path, asked: Asked) -> Table:
+def _read(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:
     from . import formats, text, wide
 
     endings = [ending.lower() for ending in path.suffixes]
     kind = next((ending for ending in reversed(endings) if ending not in (".gz", ".zip")), "")
     if kind in ARRAYS:
-        return formats.read_array(path, kind, asked)
+        table = formats.read_array(path, kind, asked)
+        tell(table.guess)
+        return table
     if kind in (".parquet", ".pq"):
-        return formats.read_parquet(path, asked)
-    return wide.read_wide(path, asked) if asked.matrix else text.read_long(path, asked)
+        return formats.read_parquet(path, asked, tell)
+    return (wide.read_wide if asked.matrix else text.read_long)(path, asked, tell)
 
 
 def checked(table: Table, asked: Asked, fitted: bool = True) -> Table:

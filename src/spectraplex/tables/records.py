@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from .digits import POINT, Digits
 from .opened import Opening, text_of
 
 #: What is most often wrong where a record cannot be read, or is of many lines.
@@ -23,13 +24,14 @@ class Layout:
     names: tuple[str, ...]  # of the columns; their positions, counted from one, where there is no header
     padded: bool  # a blank after every separator, which is no part of a label
     sample: tuple[tuple[str, ...], ...]  # the first lines below the header
+    digits: Digits = POINT  # how numbers are written
 
     @property
     def words(self) -> str:
         """Such as 'separated by commas, with a header'."""
         marks = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "'|'", "::": "'::'", " ": "blanks"}
         mark = marks.get(self.delimiter, repr(self.delimiter))
-        return f"separated by {mark}, {'with a' if self.header else 'no'} header"
+        return f"separated by {mark}, {'with a' if self.header else 'no'} header{self.digits.words}"
 
 
 def records(text: IO[str], layout: Layout) -> Any:

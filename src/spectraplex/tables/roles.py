@@ -10,10 +10,11 @@ from itertools import pairwise
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 
 _DATE = re.compile(
-    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
+    r"(\d{4}[-/]\d{1,2}|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d{1,2}:\d{2}.*)?"
+    r"|\d{1,2}:\d{2}(:\d{2}.*)?"  # 1234.5 is a number
 )
-_TIMES = ("date", "time", "timestamp", "datetime", "day", "month", "year", "when", "week")
-_AMOUNTS = (
+TIMES = ("date", "time", "timestamp", "datetime", "day", "month", "year", "when", "week")
+AMOUNTS = (
     *("qty", "quantity", "amount", "count", "counts", "sales", "sold", "revenue", "price", "hours", "minutes", "plays"),
     *("playcount", "listens", "clicks", "views", "visits", "purchases", "spent", "grade", "mark", "points", "weight"),
 )
@@ -28,7 +29,7 @@ def kind(name: str, entries: Sequence[str]) -> str:
     there = [entry.strip() for entry in entries if entry.strip().lower() not in MISSING]
     if not there:
         return ""
-    if name in _TIMES or name.endswith(("date", "timestamp")) or all(_DATE.fullmatch(entry) for entry in there):
+    if name in TIMES or name.endswith(("date", "timestamp")) or all(_DATE.fullmatch(entry) for entry in there):
         return "time"
     whole = [int(entry) for entry in there if re.fullmatch(r"[+-]?\d{1,18}", entry)]
     if len(whole) == len(there):
@@ -58,7 +59,7 @@ def label_places(kinds: Sequence[str], free: Sequence[int], wanted: int) -> list
 def value_places(names: Sequence[str], kinds: Sequence[str], free: Sequence[int]) -> list[int]:
     """Of the free columns those that may be values, best first: by what headers say, then as they stand."""
     numbers = [k for k in free if kinds[k] in ("number", "whole")]
-    called = [k for word in _AMOUNTS for k in numbers if names[k] == word]
+    called = [k for word in AMOUNTS for k in numbers if names[k] == word]
     return called or numbers
 
 

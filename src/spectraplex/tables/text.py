@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count, islice
@@ -16,18 +16,8 @@ import numpy as np
 
 from ..estimators.input.labels import Labels, objects
 from ..places.numpy import Array
-from .layout import (
-    ALMOST,
-    MISSING,
-    Asked,
-    almost_number,
-    chosen,
-    is_number,
-    laid_out,
-    name_of,
-    place_of,
-    usual,
-)
+from .digits import POINT, almost_number, remedy
+from .layout import MISSING, Asked, chosen, laid_out, looks_wide, name_of, place_of, usual
 from .opened import Opening, text_of
 from .records import Layout, in_words, numbered, of_width, records
 from .table import Table
@@ -39,10 +29,20 @@ class _Stumbled(Exception):
     """The fast way met something; the careful one says where and what."""
 
 
-def read_long(path: Path, asked: Asked) -> Table:
+def read_long(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:
     """One observation a line: row label, column label, value, in columns named or guessed."""
     name, layout = laid_out(path, asked)
     where = chosen(name, layout, asked)
+    names = tuple(layout.names[k] for k in where)
+    roles = ("row", "column", "value")
+    if layout.header:
+        told = ", ".join(f"{role}s from {word!r}" for role, word in zip(roles, names, strict=True))
+    else:
+        told = ", ".join(f"{role}s from column {k + 1}" for role, k in zip(roles, where, strict=True))
+    guess = f"{name}: {layout.words}; {told}"
+    if looks_wide(layout, asked):
+        guess += ". It looks like a wide table, a line for every row; if it is one, give --matrix"
+    tell(guess)
     codes = Codes(), Codes()
     try:
         values = _fast(path, asked, layout, where, codes)
@@ -50,17 +50,13 @@ def read_long(path: Path, asked: Asked) -> Table:
         codes = Codes(), Codes()
         values = _careful(path, asked, layout, where, codes)
     (row_labels, rows), (column_labels, cols) = (each.sorted() for each in codes)
-    names = tuple(layout.names[k] for k in where)
-    roles = ("row", "column", "value")
-    if layout.header:
-        told = ", ".join(f"{role}s from {word!r}" for role, word in zip(roles, names, strict=True))
-    else:
-        told = ", ".join(f"{role}s from column {k + 1}" for role, k in zip(roles, where, strict=True))
     reading = {
         **{role: name_of(layout, place) for role, place in zip(roles, where, strict=True)},
         "delimiter": layout.delimiter,
         "header": layout.header,
         "encoding": asked.encoding,
+        "decimal": layout.digits.decimal,
+        "thousands": layout.digits.thousands,
         "matrix": False,
         "duplicates": asked.duplicates,
         "drop_empty": asked.drop_empty,
@@ -74,7 +70,7 @@ def read_long(path: Path, asked: Asked) -> Table:
         names=names if layout.header else roles,  # type: ignore[arg-type]
         name=name,
         reading=reading,
-        guess=f"{name}: {layout.words}; {told}",
+        guess=guess,
         locate=lambda place: f"line {_line(path, asked, layout, where, place)}",
     )
 
@@ -133,6 +129,8 @@ def _fast(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int],
             rows, cols, values = (list(map(pick, chunk)) for pick in picks)
             codes[0].take(rows)
             codes[1].take(cols)
+            if layout.digits != POINT:
+                values = layout.digits.plainly(values)
             try:
                 numbers = np.fromiter(map(float, values), np.float64, len(values))
             except ValueError:
@@ -177,9 +175,10 @@ def _kept(
             raise ValueError(
                 f"{at}: the value is {what}; delete the line, or give --drop-empty to leave out lines without a value."
             )
-        if not is_number(field):
+        plain = layout.digits.plain(field)
+        if plain is None:
             raise ValueError(f"{at}: the value {field[:60]!r} is not a number{_hint(field, layout, where[2])}.")
-        value = float(field)
+        value = float(plain)
         if not np.isfinite(value):
             raise ValueError(f"{at}: the value {field!r} is not finite; delete the line.")
         for label, side in ((row, "row"), (col, "column")):
@@ -191,8 +190,10 @@ def _kept(
 
 
 def _hint(field: str, layout: Layout, place: int) -> str:
+    if layout.digits != POINT:
+        return f" as it was read{layout.digits.words}"
     if almost_number(field):
-        return ALMOST
+        return remedy(field)
     return f" (column {layout.names[place]!r}; --value names another)"
 
 

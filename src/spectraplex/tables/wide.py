@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from ..estimators.input.labels import Labels
 from ..places.numpy import Array
-from .layout import MISSING, Asked, is_number, laid_out, place_of
+from .digits import POINT, Digits, almost_number, remedy
+from .layout import MISSING, Asked, laid_out, place_of
 from .records import Layout, numbered
 from .table import Table
 from .text import Codes
 
 
-def read_wide(path: Path, asked: Asked) -> Table:
+def read_wide(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:
     """A table with blanks: a line for every row, a header with column labels, a column with row labels, or neither."""
     name, layout = laid_out(path, asked)
     labelled = label_column(name, layout, asked)
     kept = [k for k in range(len(layout.names)) if k != labelled]
     if not kept:
         raise ValueError(f"{name}: no column is left besides the one with row labels; is --delimiter right?")
+    where = "row labels counted from 1" if labelled is None else f"row labels from column {labelled + 1}"
+    guess = f"{name}: a wide table, {layout.words}; {where}, {len(kept)} columns"
+    tell(guess)
     labels: list[str] = []
     lines: list[int] = []
     cells: list[list[float]] = []
@@ -28,21 +33,21 @@ def read_wide(path: Path, asked: Asked) -> Table:
         record = padded(name, number, record, layout)
         labels.append(record[labelled] if labelled is not None else str(len(labels) + 1))
         lines.append(number)
-        cells.append([_cell(name, number, record[k], layout.names[k]) for k in kept])
+        cells.append([_cell(f"{name} line {number}", record[k], layout.names[k], layout.digits) for k in kept])
     names = [layout.names[k] for k in kept]
     _unlike(name, labels, "rows", lines)
     _unlike(name, names, "columns", [1] * len(names))
     array = np.array(cells).reshape(len(labels), len(names))
     rows, cols = np.nonzero(~np.isnan(array))
     corner = layout.names[labelled] if labelled is not None and layout.header else ""
-    where = "row labels counted from 1" if labelled is None else f"row labels from column {labelled + 1}"
-    guess = f"{name}: a wide table, {layout.words}; {where}, {len(names)} columns"
     place = {"row": layout.names[labelled]} if labelled is not None else {}
     reading = {
         **place,
         "delimiter": layout.delimiter,
         "header": layout.header,
         "encoding": asked.encoding,
+        "decimal": layout.digits.decimal,
+        "thousands": layout.digits.thousands,
         "matrix": True,
         "drop_empty": asked.drop_empty,
     }
@@ -72,7 +77,7 @@ def label_column(name: str, layout: Layout, asked: Asked) -> int | None:
     if asked.row is not None:
         return None if asked.row.lower() == "none" else place_of(name, layout, asked.row, "--row")
     first = [line[0].strip() for line in layout.sample if line]
-    words = any(not is_number(field) and field.lower() not in MISSING for field in first)
+    words = any(layout.digits.plain(field) is None and field.lower() not in MISSING for field in first)
     corner = layout.header and layout.names[0].lower() in ("", "id", "row", "rows", "name", "user", "userid", "user_id")
     return 0 if words or corner else None
 
@@ -87,17 +92,19 @@ def padded(name: str, number: int, record: list[str], layout: Layout) -> list[st
     return record + [""] * (width - len(record))
 
 
-def _cell(name: str, number: int, field: str, column: str) -> float:
+def _cell(at: str, field: str, column: str, digits: Digits) -> float:
     if field.strip().lower() in MISSING:
         return np.nan
-    if not is_number(field):
+    plain = digits.plain(field)
+    if plain is None:
+        what = remedy(field) if digits == POINT and almost_number(field) else digits.words
         raise ValueError(
-            f"{name} line {number}: {field[:60]!r} in column {column!r} is not a number; a hole is empty or NA. If it "
-            "is the label of the row, say --row."
+            f"{at}: {field[:60]!r} in column {column!r} is not a number{what}; a hole is empty or NA. If it is the "
+            "label of the row, say --row."
         )
-    value = float(field)
+    value = float(plain)
     if not np.isfinite(value):
-        raise ValueError(f"{name} line {number}: {field!r} in column {column!r} is not finite.")
+        raise ValueError(f"{at}: {field!r} in column {column!r} is not finite.")
     return value
 
 

@@ -1,0 +1,118 @@
+"""How numbers are written: with a decimal point or comma, and with or without marks between thousands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from .roles import MISSING, is_number
+
+_WORDS = {"comma": ",", "point": ".", "dot": ".", "apostrophe": "'", "blank": " ", "space": " ", "none": ""}
+_ALIKE = {" ": " \u00a0\u202f\u2009", "'": "'\u2019"}  # marks that look the same
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The marks in numbers; ``thousands`` is empty where there are none."""
+
+    decimal: str = "."
+    thousands: str = ""
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        mark = f"[{re.escape(_ALIKE.get(self.thousands, self.thousands))}]" if self.thousands else "(?!)"
+        whole = rf"(\d+|\d{{1,3}}({mark}\d{{3}})+)"
+        point = re.escape(self.decimal)
+        return re.compile(rf"[+-]?({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d+)?")
+
+    def plain(self, field: str) -> str | None:
+        """A text that ``float`` reads, or None where the field is no number."""
+        if self == POINT:
+            return field if is_number(field) else None
+        field = field.strip()
+        if not self._pattern.fullmatch(field):
+            return None
+        for mark in _ALIKE.get(self.thousands, self.thousands):
+            field = field.replace(mark, "")
+        return field.replace(self.decimal, ".")
+
+    def plainly(self, fields: Sequence[str]) -> list[str]:
+        """Fields with numbers as ``float`` reads them, and the others as they are."""
+        if self == POINT:
+            return list(fields)
+        return [field if (found := self.plain(field)) is None else found for field in fields]
+
+    @property
+    def words(self) -> str:
+        """Such as ', decimal commas'; nothing for the usual."""
+        mark = {",": "commas", ".": "points"}
+        decimal = "" if self.decimal == "." else f", decimal {mark.get(self.decimal, repr(self.decimal))}"
+        return decimal + (f", thousands marked by {self.thousands!r}" if self.thousands else "")
+
+
+POINT = Digits()
+
+
+def asked_for(decimal: str | None, thousands: str | None, sample: Sequence[Sequence[str]]) -> Digits:
+    """As was said, or as the first lines show: a comma is a decimal one where it can be nothing else."""
+    if decimal is None and thousands is None:
+        return Digits(",") if _has_commas(sample) else POINT
+    between = _mark("--thousands", thousands, "")
+    point = _mark("--decimal", decimal, "," if between == "." else ".")
+    if point == between or not point:
+        raise ValueError(
+            f"--decimal {decimal or point!r} and --thousands {thousands!r} must be different marks; for 1.234,5 give "
+            "--decimal , --thousands ."
+        )
+    return Digits(point, between)
+
+
+def _mark(option: str, said: str | None, usual: str) -> str:
+    if said is None:
+        return usual
+    mark = _WORDS.get(said.lower(), said)
+    mark = next((plain for plain, alike in _ALIKE.items() if mark and mark in alike), mark)
+    if len(mark) > 1 or mark.isalnum() or mark in ("+", "-", '"'):
+        raise ValueError(f"{option} {said!r} must be one mark, or one of {', '.join(_WORDS)}.")
+    return mark
+
+
+def _has_commas(sample: Sequence[Sequence[str]]) -> bool:
+    """Whether some column has numbers like 3,5 (and not only like 1,234), and nothing has a decimal point."""
+    found = False
+    for place in range(max(map(len, sample), default=0)):
+        column = [line[place].strip() for line in sample if len(line) > place]
+        column = [field for field in column if field.lower() not in MISSING]
+        if any(re.fullmatch(r"[+-]?\d*\.\d+", field) for field in column):
+            return False
+        if column and all(re.fullmatch(r"[+-]?\d+(,\d+)?", field) for field in column):
+            found |= any("," in field and len(field.partition(",")[2]) != 3 for field in column)
+    return found
+
+
+_ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u2019\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")
+
+
+def almost_number(field: str) -> bool:
+    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
+    return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None
+
+
+def remedy(field: str) -> str:
+    """What to do about such."""
+    field = field.strip()
+    if field.endswith("%"):
+        return "; leave the mark % away"
+    tail = re.split(r"\d+", field.lstrip("+-"))
+    marks = [mark for mark in tail if mark]
+    if marks and marks[-1] == "," and (len(field.rpartition(",")[2]) != 3 or len(set(marks)) > 1):
+        more = f" --thousands {_shown(marks[0])}" if len(set(marks)) > 1 else ""
+        return f"; if it is one, give --decimal ,{more}"
+    decimal = " --decimal ," if marks and marks[0] == "." else ""
+    return f"; if its marks are between thousands, give --thousands {_shown(marks[0])}{decimal}" if marks else ""
+
+
+def _shown(mark: str) -> str:
+    return "blank" if mark.isspace() or mark in _ALIKE[" "] else "apostrophe" if mark in _ALIKE["'"] else mark

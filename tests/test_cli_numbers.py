@@ -1,0 +1,184 @@
+"""Files as people have them: decimal commas, marks between thousands, exports of spreadsheets, wide tables, ids."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+
+from typer.testing import CliRunner
+
+from spectraplex.cli import store
+from spectraplex.cli.app import app
+from spectraplex.tables.digits import POINT, Digits, almost_number, remedy
+
+PEOPLE = ("ann", "ben", "eva", "zoe")
+VALUES = {(who, what): 10.0 * k + 1234.5 * (j + 1) for k, who in enumerate(PEOPLE) for j, what in enumerate("xyz")}
+
+
+def run(*words: object, code: int = 0):
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
+    assert "Traceback" not in done.output
+    return done
+
+
+def written(path: Path, number, delimiter: str = ";", encoding: str = "utf-8") -> Path:
+    lines = [delimiter.join(("who", "what", "sales"))]
+    for (who, what), value in VALUES.items():
+        lines.append(delimiter.join((who, what, number(value))))
+    path.write_bytes(("\r\n".join(lines) + "\r\n").encode(encoding))
+    return path
+
+
+def german(value: float) -> str:
+    return f"{value:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+def french(value: float) -> str:
+    return f"{value:,.1f}".replace(",", "\u202f").replace(".", ",")
+
+
+def fitted(file: Path, *words: object) -> dict:
+    out = file.with_name("model")
+    run("complete", file, "-o", out, "--radius", 9, "--no-report", "--force", *words)
+    seen = store.read(out).model
+    held = seen.observations_
+    rows, cols = seen.row_labels_.values[held.rows], seen.column_labels_.values[held.cols]
+    return dict(zip(zip(rows, cols, strict=True), held.values, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("number", "options", "delimiter", "encoding"),
+    [
+        (lambda value: f"{value:.1f}".replace(".", ","), (), ";", "utf-8-sig"),
+        (lambda value: f"{value:.1f}".replace(".", ","), ("--decimal", ","), ";", "utf-16"),
+        (lambda value: f'"{value:.1f}"'.replace(".", ","), (), ",", "utf-8"),
+        (german, ("--decimal", ",", "--thousands", "."), ";", "utf-8"),
+        (german, ("--thousands", "point"), "\t", "utf-8"),
+        (lambda value: f'"{value:,.1f}"', ("--thousands", ","), ",", "utf-8"),
+        (lambda value: f"{value:,.1f}".replace(",", "'"), ("--thousands", "apostrophe"), ";", "utf-8"),
+        (french, ("--decimal", "comma", "--thousands", "blank"), ";", "utf-8"),
+        (lambda value: f"{value:,.1f}".replace(",", " "), ("--thousands", " "), "|", "utf-8"),
+    ],
+)  # fmt: skip
+def test_numbers_as_they_are_written_elsewhere(number, options, delimiter, encoding, tmp_path):
+    file = written(tmp_path / "sales.csv", number, delimiter, encoding)
+    assert fitted(file, *options) == VALUES
+    run("verify", tmp_path / "model", file)  # read the same way again
+
+
+def test_what_was_guessed_is_said(tmp_path):
+    file = written(tmp_path / "sales.csv", lambda value: f"{value:.1f}".replace(".", ","))
+    done = run("complete", file, "-o", tmp_path / "m", "--radius", 9, "--no-report")
+    assert "with a header, decimal commas; rows from 'who', columns from 'what', values from 'sales'" in done.stderr
+
+
+def test_the_guess_stands_above_an_error(tmp_path):
+    file = tmp_path / "sales.csv"
+    body = "".join(f"2024-01-{k + 1:02d},s{k % 3},p{k},{k},{k + 5}\n" for k in range(25))
+    file.write_text(f"date,shop,product,qty,sales\n{body}2024-02-03,s1,p2,many,6\n")
+    said = run("complete", file, "-o", tmp_path / "m", code=2).stderr.splitlines()
+    assert said[0].endswith("rows from 'shop', columns from 'product', values from 'qty'.")
+    assert "line 27: the value 'many' is not a number (column 'qty'; --value names another)" in said[1]
+    assert len(said) == 2 and not (tmp_path / "m").exists()
+    quiet = run("complete", file, "-o", tmp_path / "m", "-q", code=2).stderr.splitlines()
+    assert quiet == said[1:]
+    file.write_text("who,what,stars\na,x,5\na,x,4\nb,y,3\n")
+    said = run("complete", file, "-o", tmp_path / "m", code=2).stderr.splitlines()
+    assert "rows from 'who'" in said[0] and "was there already" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (("--decimal", ",", "--thousands", ","), "must be different marks"),
+        (("--decimal", "xx"), "--decimal 'xx' must be one mark"),
+        (("--decimal", "1"), "--decimal '1' must be one mark"),
+        (("--thousands", "-"), "--thousands '-' must be one mark"),
+        (("--decimal", "none"), "must be different marks"),
+    ],
+)
+def test_marks_that_cannot_be(options, wanted, tmp_path):
+    file = written(tmp_path / "sales.csv", str)
+    assert wanted in run("complete", file, "-o", tmp_path / "m", *options, code=2).stderr
+    assert wanted in run("impute", file, *options, code=2).stderr
+
+
+def test_digits():
+    both = Digits(",", ".")
+    for field, number in (
+        ("1.234,5", 1234.5),
+        ("-7", -7.0),
+        (" 3,25 ", 3.25),
+        ("1.000.000", 1e6),
+        (",5", 0.5),
+        ("2e3", 2e3),
+    ):
+        assert float(both.plain(field)) == number
+    for field in ("1.23", "1,2,3", "12.34.567", "", "x", "inf", "1_000", "3.5"):
+        assert both.plain(field) is None
+    assert POINT.plain("3.5") == "3.5" and POINT.plain("3,5") is None
+    assert both.words == ", decimal commas, thousands marked by '.'" and POINT.words == ""
+    wanted = {
+        "3,5": "--decimal ,",
+        "1.234,56": "--decimal , --thousands .",
+        "1'000": "--thousands apostrophe",
+        "1 000": "--thousands blank",
+        "1.000.000": "--thousands . --decimal ,",
+        "50%": "leave the mark % away",
+    }
+    for field, words in wanted.items():
+        assert almost_number(field) and remedy(field).endswith(words)
+
+
+# ------------------------------------------------------------------------------------------------------ wide tables
+
+WIDE = "plant,height,leaves,weight\nfern,12.5,30,1.10\nmoss,2.0,,0.21\nrose,,25,0.96\nsage,6.5,16,\nreed,20.0,48,1.8\n"
+
+
+def test_a_wide_table_is_pointed_out(tmp_path):
+    file = tmp_path / "plants.csv"
+    file.write_text(WIDE)
+    assert "give --matrix" in CliRunner().invoke(app, ["complete", str(file), "-o", str(tmp_path / "m")]).stderr
+    file.write_text("user,item,rating,timestamp\n1,10,5,978300760\n2,11,4,978300761\n3,10,3,978300762\n2,10,3,9\n")
+    assert "--matrix" not in run("complete", file, "-o", tmp_path / "m", "--radius", 1, "--no-report").stderr
+
+
+def test_impute_leaves_ids_alone_and_counts_what_stays_empty(tmp_path):
+    file, out = tmp_path / "t.csv", tmp_path / "full.csv"
+    lines = ["patient_id;name;note;a;b;c"]
+    for k in range(12):
+        note = "fine" if k % 3 else ""
+        lines.append(
+            f"{1000 + 7 * k};p{k};{note};{k + 0.5};{'' if k == 4 else 2 * k};{3 * k if k != 7 else ''}".replace(
+                ".", ","
+            )
+        )
+    file.write_text("\n".join(lines) + "\n")
+    done = run("impute", file, "-o", out)
+    assert "being labels (--row none takes them as numbers): 'patient_id'" in done.stderr
+    assert "being no numbers: 'name', 'note'" in done.stderr
+    assert (
+        "left empty: 4 in 'note'" in done.stderr and "2 of 36 numbers were missing and are filled, 4 are" in done.stderr
+    )
+    full = list(csv.reader(io.StringIO(out.read_text()), delimiter=";"))
+    before = [line.split(";") for line in lines]
+    changed = [(i, j) for i, line in enumerate(full) for j, field in enumerate(line) if field != before[i][j]]
+    assert changed == [(5, 4), (8, 5)] and "." not in full[5][4]
+    assert json.loads(run("impute", file, "-o", out, "--json").stdout)["left_empty"] == 4
+    taken = run("impute", file, "-o", out, "--row", "none").stderr
+    assert "of 48 numbers were missing" in taken and "being labels" not in taken
+
+
+def test_impute_leaves_a_counter_in_front_alone_but_not_a_year(tmp_path):
+    file = tmp_path / "t.csv"
+    for word, left in (("line", True), ("year", False)):
+        body = "".join(f"{2000 + k},{k + 0.5},{'' if k == 4 else 2 * k}\n" for k in range(9))
+        file.write_text(f"{word},a,b\n{body}")
+        assert ("being labels" in run("impute", file, "-o", tmp_path / "o.csv").stderr) == left
