@@ -92,21 +92,21 @@ def test_predict_and_recommend(model, ratings, tmp_path):
     done = run("predict", model, pairs)
     assert "row label that the model does not know" in done.stderr
     told = rows_of(done.stdout)
-    assert told[0] == ["userId", "movieId", "prediction"]
-    assert [line[:2] for line in told[1:]] == [["7", "3"], ["nobody", "5"]]
+    assert told[0] == ["movieId", "when", "userId", "prediction"]
+    assert [line[:3] for line in told[1:]] == [["3", "x", "7"], ["5", "x", "nobody"]]
     wanted = fitted.predict([("7", "3"), ("nobody", "5")])
-    assert [float(line[2]) for line in told[1:]] == wanted.tolist()
+    assert [line[3] for line in told[1:]] == [f"{value:.5f}" for value in wanted]
     out = tmp_path / "out.csv"
     assert run("predict", model, pairs, "-o", out, "-q").stdout == ""
     assert rows_of(out.read_text(encoding="utf-8")) == told
     told = json.loads(run("predict", model, pairs, "--json").stdout)
-    assert told[0] == {"userId": "7", "movieId": "3", "prediction": wanted[0]}
+    assert told[0] == {"movieId": "3", "when": "x", "userId": "7", "prediction": wanted[0]}
     bare = run("predict", model, "-", input="7,3\nnobody,5\n")
     assert rows_of(bare.stdout)[1][:2] == ["7", "3"] and "standard input" in bare.stderr
     best = rows_of(run("recommend", model, "--row", "7", "--row", "0", "-n", "3").stdout)
     assert best[0] == ["userId", "place", "movieId", "prediction"]
     ((first, value), *_), _ = fitted.recommend(["7", "0"], 3)
-    assert best[1] == ["7", "1", first, repr(value)] and [line[0] for line in best[1:]] == ["7"] * 3 + ["0"] * 3
+    assert best[1] == ["7", "1", first, f"{value:.5f}"] and [line[0] for line in best[1:]] == ["7"] * 3 + ["0"] * 3
     assert "does not know row 'nobody'" in run("recommend", model, "--row", "nobody").stderr
     assert len(rows_of(run("recommend", model, "--row", "7", "-n", "99", "--include-seen").stdout)) == 31
 
@@ -289,7 +289,8 @@ def test_labels_survive(tmp_path):
         csv.writer(file).writerows([p, t] for p in people for t in things)
     told = rows_of(run("predict", out, pairs, "--no-header", "-q").stdout)
     assert [tuple(line[:2]) for line in told[1:]] == [(p, t) for p in people for t in things]
-    assert [float(line[2]) for line in told[1:]] == fitted.predict([(p, t) for p in people for t in things]).tolist()
+    wanted = fitted.predict([(p, t) for p in people for t in things])
+    assert [line[2] for line in told[1:]] == [f"{value:.5f}" for value in wanted]
     best = rows_of(run("recommend", out, "--row", "007", "-n", "9", "--include-seen").stdout)
     assert {line[2] for line in best[1:]} == set(things) and best[1][0] == "007"
     run("verify", out, data)
@@ -343,7 +344,8 @@ def test_losses_and_a_sparse_matrix_from_the_command_line(tmp_path):
     data.write_text("user,item,value\n" + "\n".join(lines) + "\n", encoding="utf-8")
     run("complete", data, "-o", tmp_path / "m", "--loss", "logistic", *FAST)
     told = rows_of(run("predict", tmp_path / "m", data, "-q").stdout)
-    assert all(0 < float(line[2]) < 1 for line in told[1:])
+    assert told[0] == ["user", "item", "value", "prediction"]
+    assert all(0 < float(line[3]) < 1 for line in told[1:])
     run("verify", tmp_path / "m", data)
 
 

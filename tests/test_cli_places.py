@@ -59,7 +59,7 @@ def test_links_stay_links_and_devices_devices(good, model, tmp_path):
     assert link.is_symlink() and store.read(model).model.radius_ == 1.0
     file.symlink_to(other)
     run("predict", model, good, "-o", file, "-q")
-    assert file.is_symlink() and other.read_text(encoding="utf-8").startswith("user,item,prediction")
+    assert file.is_symlink() and other.read_text(encoding="utf-8").startswith("user,item,rating,prediction")
     run("predict", model, good, "-o", "/dev/null", "-q")
     assert not Path("/dev/null").is_file()
     assert "no folder" in run("predict", model, good, "-o", tmp_path / "no" / "x.csv", code=2).stderr

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +12,40 @@ import numpy as np
 
 from ..estimators.completion import serving
 from ..places.numpy import Array
-from ..tables.given import given, name_of
 from ..tables.layout import Asked
+from ..tables.pairs import read_pairs
 from ..tables.table import as_text, codes_of
 from . import store
-from .out import csv_text, put, put_json, put_words
+from .out import put_json, put_words
 from .talk import number, say
+from .tell import as_texts, beside, heading, table, titles_of
 from .testing import words
 
 
-def predict(folder: Path, pairs: Path, out: Path | None, asked: Asked, quiet: bool, as_json: bool) -> None:
+def predict(
+    folder: Path, pairs: Path, out: Path | None, asked: Asked, names: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """The lines of a file with a prediction behind each."""
     stored = store.read(folder)
     model = stored.model
-    first, second, told = _pairs(pairs, asked, stored)
+    found = read_pairs(pairs, asked, stored.names)
+    if not quiet:
+        say(f"{found.told}.")
+    titles = titles_of(model, names, quiet)
+    first, second = found.first, found.second
     rows, cols, predicted = _predicted(model, first, second)
     if not quiet:
-        say(f"{told}.")
         _unknown(rows, cols)
-        if "no header" in told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
+        if "no header" in found.told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
             say("The first line was taken for a pair; if it names the columns, say --header.")
-    _table(out, as_json, [*stored.names, "prediction"], zip(first, second, predicted.tolist(), strict=True))
+    texts = as_texts(predicted.tolist(), model.range_)
+    lines = [
+        [*line, *beside(titles, row, column), value]
+        for line, row, column, value in zip(
+            found.lines, first, second, predicted.tolist() if as_json else texts, strict=True
+        )
+    ]
+    table(out, as_json, [*found.names, *heading(titles), "prediction"], lines, asked.decimal)
 
 
 def _predicted(model: Any, first: Sequence[Any], second: Sequence[Any]) -> tuple[Array, Array, Array]:
@@ -74,32 +89,6 @@ def _recommended(model: Any, labels: list[str], n: int, exclude_seen: bool, allo
     return places, [common if answer is None else answer for answer in answers]
 
 
-def _pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
-    with given(pairs, "a CSV, TSV or Parquet file with pairs of labels", arrays=False) as file:
-        first, second, told = _read_pairs(file, asked, stored)
-    return first, second, told.replace(str(file), name_of(pairs))
-
-
-def _read_pairs(pairs: Path, asked: Asked, stored: store.Stored) -> tuple[Sequence[Any], Sequence[Any], str]:
-    from ..tables.text import read_pairs
-
-    if pairs.suffix.lower() not in (".parquet", ".pq"):
-        return read_pairs(pairs, asked, stored.names)
-    from ..estimators.input.observations import frame_column
-    from ..tables.formats import read_frame
-
-    frame = read_frame(pairs)
-    named = [
-        wanted or (known if known in frame.columns else frame.columns[k])
-        for k, (wanted, known) in enumerate(zip((asked.row, asked.column), stored.names, strict=True))
-        if wanted or known in frame.columns or k < len(frame.columns)
-    ]
-    if len(named) < 2:
-        raise ValueError(f"{pairs}: row and column labels are needed, and there is one column only.")
-    first, second = (frame_column(frame, name).tolist() for name in named)
-    return first, second, f"{pairs}: rows from {named[0]!r}, columns from {named[1]!r}"
-
-
 def _unknown(rows: Array, cols: Array) -> None:
     for codes, side in ((rows, "row"), (cols, "column")):
         count = int((codes < 0).sum())
@@ -110,10 +99,9 @@ def _unknown(rows: Array, cols: Array) -> None:
 def recommend(
     folder: Path,
     labels: list[str] | None,
-    n: int,
-    exclude_seen: bool,
-    min_support: str,
+    how: Ranked,
     out: Path | None,
+    names: Path | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -122,35 +110,57 @@ def recommend(
     model = stored.model
     if labels is None:
         labels = [as_text(label) for label in _row_labels(model)]
-    allow = serving.allowed(model, _support(min_support), None, None)
-    places, answers = _recommended(model, labels, n, exclude_seen, allow)
+    allow = serving.allowed(model, _support(how.min_support), None, None)
+    titles = titles_of(model, names, quiet)
+    places, answers = _recommended(model, labels, how.n, how.exclude_seen, allow)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
         say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")
-    lines = (
-        (label, rank, column, value)
+    lines = [
+        [label, rank, column, *beside(titles, label, column), value]
         for label, found in zip(labels, answers, strict=True)
         for rank, (column, value) in enumerate(found, 1)
-    )
+    ]
     row, column = stored.names
-    _table(out, as_json, [row, "place", column, "prediction"], lines)
+    _ranked(out, as_json, [row, "place", column, *heading(titles), "prediction"], lines, model.range_)
 
 
-def similar(folder: Path, labels: list[str], n: int, min_support: str, out: Path | None, as_json: bool) -> None:
+@dataclass(frozen=True)
+class Ranked:
+    """How columns are ranked."""
+
+    n: int
+    min_support: str
+    exclude_seen: bool = True
+
+
+def similar(
+    folder: Path, labels: list[str], how: Ranked, out: Path | None, names: Path | None, quiet: bool, as_json: bool
+) -> None:
     stored = store.read(folder)
     model = stored.model
     places = codes_of(model.column_labels_, labels)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown:
         raise ValueError(f"The model does not know column {unknown[0]!r}; nothing is known to be similar to it.")
-    allow = serving.allowed(model, _support(min_support), None, None)
-    lines = (
-        (label, rank, column, value)
-        for label, found in zip(labels, serving.similar(model, places, n, allow), strict=True)
+    allow = serving.allowed(model, _support(how.min_support), None, None)
+    titles = titles_of(model, names, quiet, ("column",))
+    lines = [
+        [label, rank, column, *beside(titles, label, column), value]
+        for label, found in zip(labels, serving.similar(model, places, how.n, allow), strict=True)
         for rank, (column, value) in enumerate(found, 1)
-    )
-    column = stored.names[1]
-    _table(out, as_json, [column, "place", "similar", "cosine"], lines)
+    ]
+    _ranked(out, as_json, [stored.names[1], "place", "similar", *heading(titles), "cosine"], lines, (-1.0, 1.0))
+
+
+def _ranked(
+    out: Path | None, as_json: bool, names: list[str], lines: list[list[Any]], ends: tuple[float, float]
+) -> None:
+    """Numbers at the end of every line."""
+    if not as_json:
+        texts = as_texts([line[-1] for line in lines], ends)
+        lines = [[*line[:-1], text] for line, text in zip(lines, texts, strict=True)]
+    table(out, as_json, names, lines)
 
 
 def _support(word: str) -> Any:
@@ -158,19 +168,6 @@ def _support(word: str) -> Any:
     if word == "auto" or word.isdecimal():
         return word if word == "auto" else int(word)
     raise ValueError(f"--min-support must be auto or a whole number, got {word!r}.")
-
-
-def _table(out: Path | None, as_json: bool, names: list[str], lines: Iterable[Sequence[Any]]) -> None:
-    """CSV with a header, or a JSON list of objects; to a file that is written aside, or to standard output."""
-    if as_json:
-        put_json([dict(zip(names, map(_plain, line), strict=True)) for line in lines], out)
-        return
-    texts = ([as_text(field) if not isinstance(field, float) else repr(field) for field in line] for line in lines)
-    put(csv_text([names, *texts]), out)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else as_text(value)
 
 
 def info(folder: Path, as_json: bool) -> None:

@@ -73,6 +73,9 @@ def complete(
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Values kept from the fit, to say how good predictions are.")
     ] = None,
+    names: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A file with a title for every id, for the report.")
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Fit on a Dask cluster: tcp://host:8786, or local for this machine."),

@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from .options import Column, Config, Decimal, Delimiter, Encoding, Header, Json, Model, Out, Quiet, Row, Thousands
+from .options import (
+    Column,
+    Config,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Header,
+    Json,
+    Model,
+    NamesFile,
+    Out,
+    Quiet,
+    Row,
+    Thousands,
+)
 from .root import EXIT_CODES, app
 from .words import sentences
 
@@ -25,15 +39,17 @@ def predict(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Annotated[str | None, typer.Option(metavar="MARK", help="Write decimals with a comma: ,")] = None,
+    names: NamesFile = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Predict the value of every pair of labels in a file, as CSV with the labels beside it."""
+    """Predict the value of every pair of labels in a file, as CSV: its lines, and a prediction behind each."""
     from ..tables.layout import Asked
     from . import answer as answers
 
-    asked = Asked(row=row, column=column, delimiter=delimiter, header=header, encoding=encoding)
-    answers.predict(model, pairs, out, asked, quiet, json)
+    asked = Asked(row=row, column=column, delimiter=delimiter, header=header, encoding=encoding, decimal=decimal)
+    answers.predict(model, pairs, out, asked, names, quiet, json)
 
 
 MinSupport = Annotated[
@@ -52,6 +68,7 @@ def recommend(
         bool, typer.Option("--include-seen", help="Columns that the row has a value of, too.")
     ] = False,
     min_support: MinSupport = "auto",
+    names: NamesFile = None,
     out: Out = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -61,7 +78,8 @@ def recommend(
 
     if bool(row) == every:
         raise ValueError("recommend needs rows: --row LABEL, once or more often, or --all.")
-    answers.recommend(model, None if every else row, n, not include_seen, min_support, out, quiet, json)
+    how = answers.Ranked(n, min_support, not include_seen)
+    answers.recommend(model, None if every else row, how, out, names, quiet, json)
 
 
 @app.command(epilog=EXIT_CODES, short_help="The columns that are most like others.")
@@ -71,13 +89,15 @@ def similar(
     column: Annotated[list[str], typer.Option("--column", help="A column label; may be given more than once.")],
     n: Annotated[int, typer.Option("-n", min=1, help="How many columns for each.")] = 10,
     min_support: MinSupport = "auto",
+    names: NamesFile = None,
     out: Out = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """For each column those with the most similar factors, best first."""
     from . import answer as answers
 
-    answers.similar(model, column, n, min_support, out, json)
+    answers.similar(model, column, answers.Ranked(n, min_support), out, names, quiet, json)
 
 
 @app.command(epilog=EXIT_CODES, short_help="What is in a model, and whether it is intact.")

@@ -21,7 +21,8 @@ from ..stop import Stop
 from ..tables.far import FarFiles, address, read_far
 from . import settings, store
 from .aside import folder_aside, refuse_folder
-from .complete import Done, Job, refuse_settings, reported
+from .beside import reported
+from .complete import Done, Job, refuse_settings
 from .talk import StatusLine, say
 from .words import shown
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import itertools
 import math
 import shutil
@@ -21,11 +20,12 @@ from ..estimators.completion.fitting import fit_observations
 from ..estimators.completion.saving import described
 from ..hooks import Hooks
 from ..tables import reading as tables
-from . import journal, settings, store, testing
+from . import journal, settings, store
 from .aside import folder_aside, refuse_folder
+from .beside import Beside, held_out, judged, read_titles, reported
 from .journal import Journal
 from .talk import StatusLine, say
-from .words import shown, told
+from .words import shown
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,13 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     )
     if mark is not None and mark != table.mark:
         raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
-    held = _held_out(job, table, mark is not None)
+    going_on = mark is not None
+    held, titles = held_out(job, table, going_on), read_titles(job, table, going_on)
+    aside = {name: str(Path(job.said[name]).resolve()) for name in ("test", "names") if name in job.said}
     document = {
         "file": str(job.file.resolve()),
         "out": job.out.name,
-        "said": job.said if held is None else job.said | {"test": str(held.file.resolve())},
+        "said": job.said | aside,
         "fingerprint": table.mark,
     }
     measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
@@ -124,12 +126,12 @@ def _fit(job: Job, mark: str | None = None) -> Done:
         seconds["fitting"] = time.perf_counter() - began
         status = "interrupted" if kept.interrupted else "finished"
         began = time.perf_counter()
-        test = None if held is None else _judged(job, model, held)
+        test = None if held is None else judged(job, model, held)
         report = None
         while report is None:
             job = _elsewhere(job)
             try:
-                report = _write(job, model, table, status, seconds, held, test)
+                report = _write(job, model, table, status, seconds, Beside(held, test, titles))
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise  # else somebody was there first, a moment ago
@@ -160,31 +162,6 @@ def refuse_settings(model: MatrixCompletion, every: Any) -> None:
         raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
 
 
-def _held_out(job: Job, table: tables.Table, going_on: bool) -> testing.Held | None:
-    """What is kept from the fit, read before it; a run that goes on goes on without, if the file is gone."""
-    if "test" not in job.said:
-        return None
-    try:
-        return testing.read(Path(job.said["test"]), settings.of_reading(job.said), table)
-    except (OSError, ValueError) as error:
-        if not going_on:
-            raise
-        what = told(error) if isinstance(error, OSError) else str(error)
-        job.talk(f"{what} The run goes on without a test.")
-        return None
-
-
-def _judged(job: Job, model: MatrixCompletion, held: testing.Held) -> dict[str, Any] | None:
-    try:
-        facts = testing.judge(model, held)
-    except ValueError as error:  # a fit of hours must not be lost because of its test
-        job.talk(f"{held.file} could not be used as a test: {error}")
-        return None
-    if facts["fitted_too"]:
-        job.talk(f"{held.file}: {facts['fitted_too']:,} of its pairs were fitted, too; on them it is no test.")
-    return facts
-
-
 def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
     """Fit, keeping what is solved."""
     hooks = Hooks(kept.solve, (kept.progress,), kept.progress)
@@ -203,8 +180,7 @@ def _write(
     table: tables.Table,
     status: str,
     seconds: dict[str, float],
-    held: testing.Held | None,
-    test: dict[str, Any] | None,
+    beside: Beside,
 ) -> bool:
     data = {
         "file": shown(job.file.name),
@@ -214,22 +190,7 @@ def _write(
         "observations": len(table),
         "reading": table.reading,
     }
-    facts = described(status, seconds, data, test)
+    facts = described(status, seconds, data, beside.test)
     with folder_aside(job.out, job.force) as part:
         store.write(part, model, facts)
-        return job.said.get("report", True) and reported(job, model, part / "report.html", held)
-
-
-def reported(job: Job, model: MatrixCompletion, path: Path, held: testing.Held | None) -> bool:
-    """The page about the model; where it cannot be had, a sentence instead."""
-    try:
-        report = importlib.import_module("spectraplex.report")
-        kept = None if held is None else (held.pairs, held.values)
-        command = [shown(word) for word in job.command]
-        report.write(model, path, source=shown(job.file.name), held_out=kept, command=command or None)
-    except OSError:
-        raise
-    except Exception as error:  # a fit of hours must not be lost because of its page
-        job.talk(f"No report was written: {str(error).rstrip('.')}.")
-        return False
-    return True
+        return job.said.get("report", True) and reported(job, model, part / "report.html", beside.held, beside.titles)

@@ -19,6 +19,10 @@ Decimal = Annotated[str | None, typer.Option(metavar="MARK", help="What decimals
 Thousands = Annotated[
     str | None, typer.Option(metavar="MARK", help="What stands between thousands: . , ' or blank; else nothing.")
 ]
+NamesFile = Annotated[
+    Path | None,
+    typer.Option("--names", metavar="FILE", help="A file with a title for every id, to be shown beside it."),
+]
 Config = Annotated[Path | None, typer.Option(help="A TOML file with any of these settings; flags win.")]
 Matrix = Annotated[bool | None, typer.Option("--matrix", help="The file is a wide table with blanks where nothing is.")]
 Duplicates = Annotated[

@@ -25,7 +25,7 @@ IMPUTER = {
     "seed": "random_state",
 }
 READING = tuple(each.name for each in fields(Asked))
-RUN = ("checkpoint", "report", "test")
+RUN = ("checkpoint", "report", "test", "names")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)

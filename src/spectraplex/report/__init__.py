@@ -81,7 +81,10 @@ def render(
     recipe, used = parameters.fitted_recipe(model), as_used(model)
     biases = Biases.of(recipe, used)
     alone = biases.value
-    if len(model.row_labels_) > model.shape_[0]:  # rows were folded in: the certificate is about the others
+    if (
+        len(model.row_labels_),
+        len(model.column_labels_),
+    ) != model.shape_:  # more was folded in: it is about the others
         alone = 0.0
     elif recipe.ridges is None:
         alone = float(recipe.losses().evaluate(np.zeros(len(used)), used.values, used.weights)[0])
@@ -117,6 +120,7 @@ def render(
         seed=seed_of(model),
         versions=_versions(),
         folded=data.rows.count - int(model.shape_[0]),
+        folded_columns=len(model.column_labels_) - int(model.shape_[1]),
         empty=_empty(data),
         after=decimals(*model.range_),
     )

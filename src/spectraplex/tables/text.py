@@ -7,7 +7,6 @@ import gc
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import count, islice
 from operator import itemgetter
 from pathlib import Path
@@ -17,9 +16,9 @@ import numpy as np
 from ..estimators.input.labels import Labels, objects
 from ..places.numpy import Array
 from .digits import POINT, almost_number, remedy
-from .layout import MISSING, Asked, chosen, laid_out, looks_wide, name_of, place_of, usual
+from .layout import MISSING, Asked, chosen, laid_out, looks_wide, name_of
 from .opened import Opening, text_of
-from .records import Layout, in_words, numbered, of_width, records
+from .records import Layout, numbered, of_width, records
 from .table import Table
 
 _CHUNK = 1 << 16  # records at a time: few enough to stay in cache and memory, enough that the loop over them is nothing
@@ -200,39 +199,3 @@ def _hint(field: str, layout: Layout, place: int) -> str:
 def _line(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], place: int) -> int:
     """The line of an observation, found again only when a message needs it."""
     return next(islice(_kept(path, asked, layout, where), place, None))[0]
-
-
-def read_pairs(path: Path, asked: Asked, named: tuple[str, str]) -> tuple[list[str], list[str], str]:
-    """Two columns of labels, those named as in the model if they are there, else the first two; and how it was read.
-
-    A first line counts as a header only if it says so: by a name of the model's, or one that is usual for a header.
-    """
-    name, layout = laid_out(path, asked)
-    if asked.header is None:
-        headed = laid_out(path, replace(asked, header=True))[1]
-        says = set(named) & set(headed.names) or all(usual(word) for word in headed.names[:2])
-        layout = headed if says else laid_out(path, replace(asked, header=False))[1]
-    where: list[int] = []
-    for wanted, known, option in ((asked.row, named[0], "--row"), (asked.column, named[1], "--column")):
-        if wanted is not None:
-            where.append(place_of(name, layout, wanted, option))
-        elif known in layout.names and layout.header:
-            where.append(layout.names.index(known))
-        else:
-            free = [k for k in range(len(layout.names)) if k not in where]
-            if not free:
-                raise ValueError(f"{name}: row and column labels are needed, and there is one column only.")
-            where.append(free[0])
-    if where[0] == where[1]:
-        raise ValueError(f"{name}: --row and --column must name two different columns.")
-    rows: list[str] = []
-    cols: list[str] = []
-    for _, number, record in numbered(path, asked.encoding, layout):
-        if len(record) <= max(where):
-            raise ValueError(f"{name} line {number}: {in_words(len(record))}; row and column labels are needed.")
-        rows.append(record[where[0]])
-        cols.append(record[where[1]])
-    if not rows:
-        raise ValueError(f"{name}: no pair is there.")
-    told = f"{name}: {layout.words}; rows from column {where[0] + 1}, columns from column {where[1] + 1}"
-    return rows, cols, told

@@ -1,0 +1,82 @@
+"""What goes with a model: values kept from the fit, titles of ids, the report."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..estimators import MatrixCompletion
+from ..tables import reading as tables
+from ..tables.names import Names
+from . import settings, testing
+from .tell import titled, titles_for
+from .words import shown, told
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What is written beside a model: values kept from the fit, how it did on them, and titles."""
+
+    held: testing.Held | None
+    test: dict[str, Any] | None
+    titles: Names | None
+
+
+def held_out(job: Any, table: tables.Table, going_on: bool) -> testing.Held | None:
+    """What is kept from the fit, read before it; a run that goes on goes on without, if the file is gone."""
+    if "test" not in job.said:
+        return None
+    try:
+        return testing.read(Path(job.said["test"]), settings.of_reading(job.said), table)
+    except (OSError, ValueError) as error:
+        if not going_on:
+            raise
+        what = told(error) if isinstance(error, OSError) else str(error)
+        job.talk(f"{what} The run goes on without a test.")
+        return None
+
+
+def read_titles(job: Any, table: tables.Table, going_on: bool) -> Names | None:
+    """The titles of ``--names``, read before the fit."""
+    if "names" not in job.said:
+        return None
+    try:
+        return titles_for(Path(job.said["names"]), table.column_labels, table.row_labels, job.quiet)
+    except (OSError, ValueError) as error:
+        if not going_on:
+            raise
+        job.talk(f"{told(error) if isinstance(error, OSError) else error} The run goes on without titles.")
+        return None
+
+
+def judged(job: Any, model: MatrixCompletion, held: testing.Held) -> dict[str, Any] | None:
+    try:
+        facts = testing.judge(model, held)
+    except ValueError as error:  # a fit of hours must not be lost because of its test
+        job.talk(f"{held.file} could not be used as a test: {error}")
+        return None
+    if facts["fitted_too"]:
+        job.talk(f"{held.file}: {facts['fitted_too']:,} of its pairs were fitted, too; on them it is no test.")
+    return facts
+
+
+def reported(
+    job: Any, model: MatrixCompletion, path: Path, held: testing.Held | None, titles: Names | None = None
+) -> bool:
+    """The page about the model; where it cannot be had, a sentence instead."""
+    try:
+        report = importlib.import_module("spectraplex.report")
+        kept = None if held is None else (held.pairs, held.values)
+        if titles is not None:
+            model, pairs = titled(model, titles, None if held is None else held.pairs)
+            kept = None if held is None else (pairs, held.values)
+        command = [shown(word) for word in job.command]
+        report.write(model, path, source=shown(job.file.name), held_out=kept, command=command or None)
+    except OSError:
+        raise
+    except Exception as error:  # a fit of hours must not be lost because of its page
+        job.talk(f"No report was written: {str(error).rstrip('.')}.")
+        return False
+    return True
