@@ -79,7 +79,7 @@ def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypat
             fitting.complete(job(data, out, **said))
         monkeypatch.setattr(journal.Journal, "write", written)
         assert not out.exists() and journal.folder_of(out).is_dir()
-        fitting.resume(out, None, True, ())
+        fitting.resume(fitting.unfinished(out, None, True, ()))
         assert factors(out) == wanted
         assert not journal.folder_of(out).exists()
 
@@ -157,7 +157,7 @@ def test_ctrl_c_writes_what_there_is_and_resume_goes_on(tmp_path, monkeypatch):
         assert float.fromhex(document["certificate"]["gap"]) < float("inf")
         assert CliRunner().invoke(app, ["verify", str(out), str(data)]).exit_code == 0
         assert "nothing" not in CliRunner().invoke(app, ["info", str(out)]).stderr.lower()
-    fitting.resume(out, None, True, ())
+    fitting.resume(fitting.unfinished(out, None, True, ()))
     assert factors(out) == factors(tmp_path / "whole")
     ended = CliRunner().invoke(app, ["resume", str(out)])
     assert ended.exit_code == 2 and "is finished" in ended.stderr

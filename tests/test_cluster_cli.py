@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spectraplex.cli import store
+from spectraplex.cli import journal, store
 from spectraplex.cli.app import app
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import MatrixCompletion
@@ -94,6 +94,96 @@ def test_a_model_in_shards_is_a_folder_like_any_other(files, scheduler, monkeypa
     assert "rows-00001.npz is missing" in run("predict", out, pairs).output
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_values_kept_from_the_fit_are_a_test_on_a_cluster_too(files, scheduler, monkeypatch, whole):
+    test, out = files / "test.csv", files / "model"
+    held = told().sample(40, random_state=0)
+    pd.concat([held, pd.DataFrame({"user": ["nobody"], "movie": [3], "rating": [4.0]})]).to_csv(test, index=False)
+    if not whole:
+        monkeypatch.setattr(far_fit, "_WHOLE", 0)
+    words = ("--cluster", scheduler, "--radius", "10", "--test", test, "--json")
+    done = run("complete", files / "ratings", "-o", out, *words)
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)["test"]
+    asked = pd.read_csv(test)
+    error = float(np.sqrt(np.mean((store.read(out).model.predict(asked) - asked["rating"]) ** 2)))
+    assert facts["error"] == pytest.approx(error) and facts["observations"] == 41 and facts["unseen"] == 1
+    assert ("Biases" in facts["baselines"]) == whole and "Global mean" in facts["baselines"]
+    assert "RMSE" in run("info", out).stdout
+
+
+@pytest.mark.parametrize("how", ["error", "last", "mean", "sum", "all"])
+def test_pairs_that_come_twice_are_settled_on_a_cluster_as_here(files, scheduler, how):
+    extra = pd.DataFrame({"user": ["u1", "u1"], "movie": [3, 3], "rating": [1.0, 4.0]})
+    again = pd.concat([told(), extra]).reset_index(drop=True)
+    again.to_csv(files / "again.csv", index=False)
+    out = files / "model"
+    words = ("--radius", "10", "--no-report", "--duplicates", how)
+    done = run("complete", files / "again.csv", "-o", out, "--cluster", scheduler, *words)
+    if how == "error":
+        assert done.exit_code == 2 and "come twice" in done.output and not out.exists()
+        return
+    assert done.exit_code == 0, done.output
+    here = run("complete", files / "again.csv", "-o", files / "here", *words)
+    assert here.exit_code == 0, here.output
+    one, two = (store.read(folder).model.observations_ for folder in (out, files / "here"))
+    np.testing.assert_array_equal(one.values, two.values)
+    assert (one.weights is None) == (two.weights is None)
+
+
+def test_lines_without_a_value_are_left_out_on_a_cluster(files, scheduler):
+    frame = told()
+    frame.loc[::10, "rating"] = np.nan
+    frame.to_csv(files / "holes.csv", index=False)
+    words = ("complete", files / "holes.csv", "-o", files / "model", "--cluster", scheduler, "--radius", "10")
+    assert run(*words).exit_code == 2
+    done = run(*words, "--drop-empty", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["observations"] == int(frame["rating"].notna().sum())
+
+
+class Killed(BaseException):
+    """Not an error: as if the process had ended."""
+
+
+@pytest.mark.parametrize("after", [2, 9])
+def test_a_run_that_was_killed_goes_on_on_another_cluster(files, scheduler, monkeypatch, after):
+    words = ("complete", files / "ratings", "-o", files / "model", "--cluster", scheduler, "--no-report")
+    whole = run(*words, "--json")
+    assert whole.exit_code == 0, whole.output
+    count = 0
+    keep = journal.Journal.keep
+
+    def dying(self, result):
+        nonlocal count
+        going_on = keep(self, result)
+        count += 1
+        if count == after:
+            raise Killed
+        return going_on
+
+    monkeypatch.setattr(journal.Journal, "keep", dying)
+    with pytest.raises(Killed):
+        CliRunner().invoke(app, [str(word) for word in (*words[:3], files / "again", *words[4:], "--checkpoint", "0")])
+    monkeypatch.setattr(journal.Journal, "keep", keep)
+    left = files / "again.checkpoint"
+    assert left.is_dir() and not (files / "again").exists()
+    refused = run(*words[:3], files / "again", *words[4:])
+    assert refused.exit_code == 2 and "holds an unfinished run" in refused.output
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50
+    ) as other:
+        done = run("resume", files / "again", "--cluster", other.scheduler_address, "--json")
+    assert done.exit_code == 0, done.output
+    one, two = json.loads(whole.stdout), json.loads(done.stdout)
+    assert two["radius"] == pytest.approx(one["radius"], rel=1e-3)
+    assert abs(two["value"] - one["value"]) <= one["gap"] + two["gap"] and not left.exists()
+    assert run("verify", files / "again").exit_code == 0
+
+
+def test_one_machine_and_a_cluster_are_not_mixed_up(files, scheduler):
+    assert "nothing to resume" in run("resume", files / "model", "--cluster", scheduler).output
+
+
 def test_workers_that_cannot_write_get_a_sentence(tmp_path):
     class Nobody:
         def each_numbered(self, function, *arguments):
@@ -154,7 +244,9 @@ def test_bad_files_are_named_before_any_work(files, spoil):
     [
         (("--cluster", "here"), "is 'local' or the address"),
         (("--cluster", "local", "--matrix"), "--matrix is for one machine"),
-        (("--cluster", "local", "--test", "x.csv"), "--test is for one machine"),
+        (("--cluster", "local", "--test", "x.csv"), "x.csv does not exist"),
+        (("--cluster", "local", "--checkpoint", "-3"), "--checkpoint is a number of seconds"),
+        (("--cluster", "local", "--duplicates", "newest"), "--duplicates must be one of"),
         (("--cluster", "local", "--row", "who"), "has no column 'who'"),
         (("--cluster", "local", "--implicit", "0.5"), "implicit=0.5"),
     ],

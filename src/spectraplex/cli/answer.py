@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ..tables.pairs import read_pairs
 from ..tables.table import as_text, codes_of
 from . import store
 from .out import put_json, put_words
+from .sharded import predicted_of, recommended_of, row_labels
 from .talk import number, say
 from .tell import as_texts, beside, heading, table, titles_of
 from .testing import words
@@ -33,7 +33,7 @@ def predict(
         say(f"{found.told}.")
     titles = titles_of(model, names, quiet)
     first, second = found.first, found.second
-    rows, cols, predicted = _predicted(model, first, second)
+    rows, cols, predicted = predicted_of(model, first, second)
     if not quiet:
         _unknown(rows, cols)
         if "no header" in found.told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
@@ -46,47 +46,6 @@ def predict(
         )
     ]
     table(out, as_json, [*found.names, *heading(titles), "prediction"], lines, asked.decimal)
-
-
-def _predicted(model: Any, first: Sequence[Any], second: Sequence[Any]) -> tuple[Array, Array, Array]:
-    """Places of rows (those of a shard count as known) and columns, and predictions; a shard knows its own rows."""
-    cols = codes_of(model.column_labels_, second)
-    if "shards_" not in vars(model):
-        rows = codes_of(model.row_labels_, first)
-        return rows, cols, serving.linked(model, serving.linear(model, rows, cols))
-    rows, predicted = np.full(len(first), -1), np.empty(len(first))
-    predicted[:] = serving.linked(model, model.offset_ + np.where(cols >= 0, model.column_intercepts_[cols], 0.0))
-    for own, found in model.shards_.source.each(_of_shard, first, cols):
-        rows[own], predicted[own] = 0, found
-    return rows, cols, predicted
-
-
-def _of_shard(model: Any, first: Sequence[Any], cols: Array) -> tuple[Array, Array]:
-    rows = codes_of(model.row_labels_, first)
-    own = np.nonzero(rows >= 0)[0]
-    return own, serving.linked(model, serving.linear(model, rows[own], cols[own]))
-
-
-def _row_labels(model: Any) -> list[Any]:
-    """Of all rows, those of shards one after the other."""
-    if "shards_" not in vars(model):
-        return list(model.row_labels_.values.tolist())
-    return [label for labels in model.shards_.source.each(_row_labels) for label in labels]
-
-
-def _recommended(model: Any, labels: list[str], n: int, exclude_seen: bool, allow: Array) -> tuple[Array, list[Any]]:
-    """Places of rows, and what each is recommended."""
-    if "shards_" not in vars(model):
-        places = codes_of(model.row_labels_, labels)
-        return places, serving.recommend(model, places, n, exclude_seen, allow)
-    places, answers, common = np.full(len(labels), -1), [None] * len(labels), None
-    for known, found in model.shards_.source.each(_recommended, labels, n, exclude_seen, allow):
-        for k, answer in enumerate(found):
-            if known[k] >= 0:
-                places[k], answers[k] = 0, answer
-            else:
-                common = answer
-    return places, [common if answer is None else answer for answer in answers]
 
 
 def _unknown(rows: Array, cols: Array) -> None:
@@ -109,10 +68,10 @@ def recommend(
     stored = store.read(folder)
     model = stored.model
     if labels is None:
-        labels = [as_text(label) for label in _row_labels(model)]
+        labels = [as_text(label) for label in row_labels(model)]
     allow = serving.allowed(model, _support(how.min_support), None, None)
     titles = titles_of(model, names, quiet)
-    places, answers = _recommended(model, labels, how.n, how.exclude_seen, allow)
+    places, answers = recommended_of(model, labels, how.n, how.exclude_seen, allow)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
         say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")

@@ -116,14 +116,25 @@ def resume(
         Path, typer.Argument(metavar="MODEL", help="The model that was to be written, or its checkpoint.")
     ],
     data: Annotated[Path | None, typer.Option(metavar="FILE", help="The data, if the file has moved.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="For a run on a cluster: another one, or local.")
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Go on with a run that was killed or interrupted; it ends with the very factors it would have ended with."""
+    """Go on with a run that was killed or interrupted; on one machine it ends with the very factors it would have."""
     from . import complete as fitting
     from .summary import summarised
 
-    done = fitting.resume(model, data, quiet, _typed())
+    left = fitting.unfinished(model, data, quiet, _typed())
+    if left.cluster is None:
+        if cluster is not None:
+            raise ValueError(f"{model}: the run was on one machine and goes on there; leave --cluster away.")
+        done = fitting.resume(left)
+    else:
+        from .cluster import resume as resume_far
+
+        done = resume_far(left, cluster or left.cluster)
     summarised(done, json)
 
 

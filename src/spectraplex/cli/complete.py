@@ -61,6 +61,12 @@ class Done:
 def complete(job: Job) -> Done:
     """Read, fit, write; refuses before any work where the model could not be written."""
     refuse_folder(job.out, job.force)
+    refuse_left(job)
+    return _fit(job)
+
+
+def refuse_left(job: Job) -> None:
+    """An unfinished run is only given up if that was asked for."""
     left = journal.folder_of(job.out)
     if left.exists() and not journal.abandoned(left):
         if not job.force:
@@ -70,11 +76,19 @@ def complete(job: Job) -> Done:
         journal.read(left)  # only what is a checkpoint is ever removed
         with journal.alone(left):
             shutil.rmtree(left)
-    return _fit(job)
 
 
-def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]) -> Done:
-    """Go on with a run that was killed or interrupted."""
+@dataclass(frozen=True)
+class Left:
+    """A run that was killed or interrupted: what was asked for, of which data, and on which cluster if on one."""
+
+    job: Job
+    mark: str
+    cluster: str | None
+
+
+def unfinished(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]) -> Left:
+    """What a checkpoint is of."""
     folder = journal.folder_of(given) if not (given / "checkpoint.json").is_file() else given
     if not folder.exists():
         what = "is finished" if store.status_of(given) == "finished" else "does not exist"
@@ -86,13 +100,18 @@ def resume(given: Path, file: Path | None, quiet: bool, command: tuple[str, ...]
             out = folder.with_name(document["out"])
         said = {name: tuple(value) if isinstance(value, list) else value for name, value in document["said"].items()}
         job = Job(Path(file or document["file"]), out, said, store.status_of(out) == "interrupted", quiet, command)
-        mark = str(document["fingerprint"])
+        left = Left(job, str(document["fingerprint"]), document.get("cluster"))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{folder}: checkpoint.json is damaged (missing or unknown entry: {error}).") from None
     refuse_folder(out, job.force)
-    if not job.file.exists():
-        raise ValueError(f"{job.file} does not exist any more; --data FILE says where the data are now.")
-    return _fit(job, mark)
+    return left
+
+
+def resume(left: Left) -> Done:
+    """Go on with a run on one machine."""
+    if not left.job.file.exists():
+        raise ValueError(f"{left.job.file} does not exist any more; --data FILE says where the data are now.")
+    return _fit(left.job, left.mark)
 
 
 def _fit(job: Job, mark: str | None = None) -> Done:

@@ -72,6 +72,7 @@ class Journal:
         number, self.count = self.count, self.count + 1
         done = self._load(f"solve-{number:03d}", problem)
         if done is not None:
+            done = self.placed(done, problem)
             self.finished.append(done)
             self.written = len(self.finished)
             return done
@@ -89,10 +90,17 @@ class Journal:
         result = solve(problem, stop=stop, observers=(*observers, self), start=start, **options)
         if result.status is Status.INTERRUPTED:  # Ctrl-C a second time: at once
             raise KeyboardInterrupt
-        # factors as they come back from a file: products then round the same way in a run that goes on
+        return self.kept(result, problem)
+
+    def kept(self, result: Result, problem: Problem) -> Result:
+        """A solve is done; its factors as they come back from a file: products then round the same way again."""
         U, s, V = (np.ascontiguousarray(part) for part in result.X.triple())
         self.finished.append(replace(result, X=Rectangular(U, s, V), state={}))
         return self.finished[-1]
+
+    def placed(self, result: Result, problem: Problem) -> Result:
+        """What comes from a file, where the problem is."""
+        return result
 
     def __call__(self, record: Record, point: Any) -> None:
         """An observer that only keeps."""

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..estimators import MatrixCompletion
+from ..estimators.completion import serving
 from ..estimators.input.labels import Labels, as_column, objects
 from ..places.numpy import Array
 from ..tables import reading as tables
 from ..tables.layout import Asked
 from ..tables.table import codes_of
+from .sharded import predicted_of
 from .words import shown
 
 _OWNER = "--test"
@@ -37,9 +39,14 @@ class Held:
 def read(file: Path, asked: Asked, table: tables.Table) -> Held:
     """A file like the one that is fitted; before the fit, so that what is wrong with it is told at once."""
     found = tables.read(file, asked.over(table.reading), fitted=False)
-    rows = _as_known(table.row_labels, found.row_labels, file, "row")[found.rows]
-    cols = _as_known(table.column_labels, found.column_labels, file, "column")[found.cols]
-    return Held(file, rows, cols, found.values, found.mark)
+    return known(file, found, table.row_labels, table.column_labels)
+
+
+def known(file: Path, found: tables.Table, rows: Labels, columns: Labels) -> Held:
+    """What was read, with labels as those of the fit."""
+    first = _as_known(rows, found.row_labels, file, "row")[found.rows]
+    second = _as_known(columns, found.column_labels, file, "column")[found.cols]
+    return Held(file, first, second, found.values, found.mark)
 
 
 def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
@@ -73,6 +80,27 @@ def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
         "error": found.ours,
         "baselines": {each.name: each.errors[0] for each in found.others},
         "others": dict(zip(found.measures[1:], found.lines[-1].errors[1:], strict=True)),
+    }
+
+
+def judge_far(model: MatrixCompletion, file: Path, found: tables.Table) -> dict[str, Any]:
+    """The same of a model in shards; beside the constant alone, since biases of all rows are on the cluster."""
+    from ..report.scores import measures
+
+    first, second = found.row_labels.values[found.rows].tolist(), found.column_labels.values[found.cols].tolist()
+    rows, cols, predicted = predicted_of(model, first, second)
+    (name, error), *others = measures(model)
+    constant = serving.linked(model, np.full(len(found), model.offset_))
+    return {
+        "file": shown(file.name),
+        "fingerprint": found.mark,
+        "observations": len(found),
+        "unseen": int(((rows < 0) | (cols < 0)).sum()),
+        "fitted_too": 0,
+        "measure": name,
+        "error": error(predicted, found.values, None),
+        "baselines": {"Global mean": error(constant, found.values, None)},
+        "others": {word: each(predicted, found.values, None) for word, each in others},
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .digits import remedy
-from .layout import Asked, chosen, guessed
+from .layout import MISSING, Asked, chosen, guessed
 from .records import Layout
 
 _MOST = 2000  # files that are looked at; the others are as those
@@ -142,9 +142,15 @@ def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
     names = _names(where, first, asked)
     places = [first.names.index(name) for name in names]
     for file, layout in zip(files, layouts, strict=False):
-        bad = next((line[places[2]] for line in layout.sample if first.digits.plain(line[places[2]]) is None), None)
+        fields = [line[places[2]] for line in layout.sample]
+        if asked.drop_empty:
+            fields = [field for field in fields if field.strip().lower() not in MISSING]
+        bad = next((field for field in fields if first.digits.plain(field) is None), None)
         if bad is not None:
-            raise ValueError(f"{file}: column {names[2]!r} holds {bad!r}, where numbers are needed{remedy(bad)}.")
+            missing = (
+                "; --drop-empty leaves out lines without a value" if bad.strip().lower() in MISSING else remedy(bad)
+            )
+            raise ValueError(f"{file}: column {names[2]!r} holds {bad!r}, where numbers are needed{missing}.")
     packed = files[0].lower().endswith((".gz", ".zip"))
     exact = _to_the_last_digit() if len(first.delimiter) == 1 else {"engine": "python"}
     frame = dd.read_csv(

@@ -60,6 +60,13 @@ def checked(part: Rows, duplicates: str = "all") -> Rows:
     return replace(part, rows=seen.rows, cols=seen.cols, values=seen.values, weights=seen.weights)
 
 
+def mark_of(part: Rows) -> int:
+    """A number that says which observations these are; over all parts it has the same sum, however many there are."""
+    rows, cols = hashes(part.labels)[part.rows], mixed(part.cols.astype(np.uint64))
+    values = mixed(np.ascontiguousarray(part.values, np.float64).view(np.uint64))
+    return int(np.sum(mixed(rows ^ mixed(cols) ^ values), dtype=np.uint64))
+
+
 def observed(part: Rows) -> Observations:
     return Observations(part.rows, part.cols, part.values, part.weights, part.shape)
 
