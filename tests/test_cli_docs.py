@@ -38,4 +38,5 @@ def test_the_page(tmp_path, monkeypatch):
     assert commands >= {"complete", "predict", "recommend", "impute", "certify", "verify", "info", "methods"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("films", "films.csv", "full.csv", "later.csv", "pairs.csv", "plants", "plants.csv", "settings.toml"),
+        "years.csv",
     ]
