@@ -61,6 +61,8 @@ def fitted(file: Path, *words: object) -> dict:
         (lambda value: f'"{value:.1f}"'.replace(".", ","), (), ",", "utf-8"),
         (german, ("--decimal", ",", "--thousands", "."), ";", "utf-8"),
         (german, ("--thousands", "point"), "\t", "utf-8"),
+        (german, (), ";", "utf-8"),
+        (lambda value: f'"{value:,.1f}"', (), ",", "utf-8"),
         (lambda value: f'"{value:,.1f}"', ("--thousands", ","), ",", "utf-8"),
         (lambda value: f"{value:,.1f}".replace(",", "'"), ("--thousands", "apostrophe"), ";", "utf-8"),
         (french, ("--decimal", "comma", "--thousands", "blank"), ";", "utf-8"),
@@ -182,3 +184,64 @@ def test_impute_leaves_a_counter_in_front_alone_but_not_a_year(tmp_path):
         body = "".join(f"{2000 + k},{k + 0.5},{'' if k == 4 else 2 * k}\n" for k in range(9))
         file.write_text(f"{word},a,b\n{body}")
         assert ("being labels" in run("impute", file, "-o", tmp_path / "o.csv").stderr) == left
+
+
+# --------------------------------------------------------------------------------------------- what spreadsheets write
+
+LONG = [f"u{i},p{j},{i + j}" for i in range(5) for j in range(4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user,item,rating,,\n" + "".join(f"{line},,\n" for line in LONG) + ",,,,\n,,,,\n",
+        "sep=;\r\nuser;item;rating\r\n" + "".join(line.replace(",", ";") + "\r\n" for line in LONG),
+        '"sep=,"\nuser,item,rating\n' + "".join(f"{line}\n" for line in LONG),
+        "rating,item,user\n" + "".join(",".join(reversed(line.split(","))) + "\n" for line in LONG),
+        "\n\nuser,item,rating\n" + "\n\n".join(LONG) + "\n\n",
+    ],
+)
+def test_exports_of_spreadsheets(text, tmp_path):
+    file = tmp_path / "r.csv"
+    file.write_text(text, newline="")
+    wanted = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in LONG}
+    assert fitted(file) == wanted
+
+
+def test_lines_are_counted_with_the_mark_of_a_spreadsheet(tmp_path):
+    file = tmp_path / "r.csv"
+    file.write_text("sep=;\nuser;item;rating\nu1;p1;5\nu2;p2;many\n")
+    assert "line 4: the value 'many'" in run("complete", file, "-o", tmp_path / "m", code=2).stderr
+
+
+def test_a_number_with_a_point_is_no_date(tmp_path):
+    file = tmp_path / "r.csv"
+    file.write_text(
+        "who,what,paid\n" + "".join(f"u{i},p{j},{1000 + 10 * i + j}.5\n" for i in range(5) for j in range(4))
+    )
+    assert fitted(file)[("u1", "p2")] == 1012.5
+
+
+def test_marks_that_contradict_each_other_are_not_guessed():
+    from spectraplex.tables.digits import asked_for
+
+    assert asked_for(None, None, [("3,5", "1.5")]) == POINT
+    assert asked_for(None, None, [("3,5", "1.234,5")]) == Digits(",", ".")
+    assert asked_for(None, None, [("1,234", "7")]) == POINT
+    assert asked_for(None, None, [("1,234.5", "7.25")]) == Digits(".", ",")
+    assert asked_for(None, None, [("1,234.5", "1.234,5")]) == POINT
+    assert asked_for(None, None, [("31.12.2024", "x")]) == POINT
+
+
+def test_pairs_the_other_way_round_are_noticed(tmp_path):
+    file, pairs = tmp_path / "r.csv", tmp_path / "pairs.csv"
+    file.write_text("who,what,stars\n" + "\n".join(LONG) + "\n")
+    fitted(file)
+    pairs.write_text("product,customer\np1,u2\np3,u1\n")
+    done = run("predict", tmp_path / "model", pairs, "--header", "--json")
+    right = run("predict", tmp_path / "model", pairs, "--header", "--row", 2, "--column", 1, "--json")
+    assert "they are the other way round: so they were taken" in done.stderr and done.stdout == right.stdout
+    wrong = run("predict", tmp_path / "model", pairs, "--header", "--row", 1, "--column", 2, code=2)
+    assert "exchange --row and --column" in wrong.stderr
+    assert "row 'U1 ' (is 'u1' meant?)" in run("recommend", tmp_path / "model", "--row", "U1 ").stderr
+    assert "column 'P1' (is 'p1' meant?)" in run("similar", tmp_path / "model", "--column", "P1", code=2).stderr

@@ -34,6 +34,17 @@ def predict(
     titles = titles_of(model, names, quiet)
     first, second = found.first, found.second
     rows, cols, predicted = predicted_of(model, first, second)
+    if (rows < 0).all() and (cols < 0).all():
+        other = predicted_of(model, second, first)
+        if ((other[0] >= 0) & (other[1] >= 0)).any():
+            if asked.row is not None or asked.column is not None:
+                raise ValueError(
+                    f"{pairs}: no label is known as it was read, but they are the other way round; exchange --row and "
+                    "--column."
+                )
+            first, second, (rows, cols, predicted) = second, first, other
+            if not quiet:
+                say("No label is known that way, but they are the other way round: so they were taken.")
     if not quiet:
         _unknown(rows, cols)
         if "no header" in found.told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
@@ -74,7 +85,8 @@ def recommend(
     places, answers = recommended_of(model, labels, how.n, how.exclude_seen, allow)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
-        say(f"The model does not know row {unknown[0]!r}: it gets the columns that are best on the whole.")
+        meant = _meant(unknown[0], row_labels(model))
+        say(f"The model does not know row {unknown[0]!r}{meant}: it gets the columns that are best on the whole.")
     lines = [
         [label, rank, column, *beside(titles, label, column), value]
         for label, found in zip(labels, answers, strict=True)
@@ -101,7 +113,8 @@ def similar(
     places = codes_of(model.column_labels_, labels)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown:
-        raise ValueError(f"The model does not know column {unknown[0]!r}; nothing is known to be similar to it.")
+        meant = _meant(unknown[0], model.column_labels_.values.tolist())
+        raise ValueError(f"The model does not know column {unknown[0]!r}{meant}; nothing is known to be similar to it.")
     allow = serving.allowed(model, _support(how.min_support), None, None)
     titles = titles_of(model, names, quiet, ("column",))
     lines = [
@@ -120,6 +133,13 @@ def _ranked(
         texts = as_texts([line[-1] for line in lines], ends)
         lines = [[*line[:-1], text] for line, text in zip(lines, texts, strict=True)]
     table(out, as_json, names, lines)
+
+
+def _meant(label: str, known: list[Any]) -> str:
+    """The label that is the same but for blanks around it and the case of letters, if there is one."""
+    plain = label.strip().casefold()
+    found = next((as_text(each) for each in known if as_text(each).strip().casefold() == plain), None)
+    return "" if found is None else f" (is {found!r} meant?)"
 
 
 def _support(word: str) -> Any:

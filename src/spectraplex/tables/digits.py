@@ -56,9 +56,9 @@ POINT = Digits()
 
 
 def asked_for(decimal: str | None, thousands: str | None, sample: Sequence[Sequence[str]]) -> Digits:
-    """As was said, or as the first lines show: a comma is a decimal one where it can be nothing else."""
+    """As was said, or as the first lines show: marks are taken for what they are where they can be nothing else."""
     if decimal is None and thousands is None:
-        return Digits(",") if _has_commas(sample) else POINT
+        return _shown_by(sample)
     between = _mark("--thousands", thousands, "")
     point = _mark("--decimal", decimal, "," if between == "." else ".")
     if point == between or not point:
@@ -79,17 +79,37 @@ def _mark(option: str, said: str | None, usual: str) -> str:
     return mark
 
 
-def _has_commas(sample: Sequence[Sequence[str]]) -> bool:
-    """Whether some column has numbers like 3,5 (and not only like 1,234), and nothing has a decimal point."""
-    found = False
+def _shown_by(sample: Sequence[Sequence[str]]) -> Digits:
+    """The marks that some column shows beyond doubt, unless another column speaks against them."""
+    found: set[Digits] = set()
+    points = False
     for place in range(max(map(len, sample), default=0)):
         column = [line[place].strip() for line in sample if len(line) > place]
         column = [field for field in column if field.lower() not in MISSING]
-        if any(re.fullmatch(r"[+-]?\d*\.\d+", field) for field in column):
-            return False
-        if column and all(re.fullmatch(r"[+-]?\d+(,\d+)?", field) for field in column):
-            found |= any("," in field and len(field.partition(",")[2]) != 3 for field in column)
-    return found
+        points |= any(re.fullmatch(r"[+-]?\d*\.\d+", field) for field in column) and not _dotted(column)
+        found |= {digits for digits in _CANDIDATES if column and _shows(digits, column)}
+    if len(found) > 1:
+        found -= {Digits(",")}  # 3,5 in one column and 1.234,5 in another
+    (digits, *others) = found or {POINT}
+    return POINT if others or (points and digits.decimal == ",") else digits
+
+
+_CANDIDATES = (Digits(","), *(Digits(*marks) for marks in (",.", ".,", ".'", ",'", ", ", ". ")))
+
+
+def _dotted(column: Sequence[str]) -> bool:
+    """Whether points stand between thousands, since some number has a comma behind them."""
+    return _shows(Digits(",", "."), column)
+
+
+def _shows(digits: Digits, column: Sequence[str]) -> bool:
+    """Whether all are numbers with these marks, and one of them can be nothing else."""
+    if any(digits.plain(field) is None for field in column):
+        return False
+    if not digits.thousands:  # 1,234 may be a thousand
+        return any("," in field and len(field.partition(",")[2]) != 3 for field in column)
+    alike = _ALIKE.get(digits.thousands, digits.thousands)
+    return any(digits.decimal in field and any(mark in field for mark in alike) for field in column)
 
 
 _ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u2019\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")

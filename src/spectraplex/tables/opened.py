@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from .unpack import bytes_of
 
@@ -60,7 +62,7 @@ def text_of(path: Path, how: Opening) -> Iterator[tuple[str, IO[str]]]:
                 f"--encoding {how.encoding!r} is not known here; usual ones are utf-8 and latin-1."
             ) from None
         try:
-            yield name, text
+            yield name, _without_mark(text)
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{name} is not a text file in {error.encoding} (byte {error.object[error.start]:#04x} is none). "
@@ -68,3 +70,11 @@ def text_of(path: Path, how: Opening) -> Iterator[tuple[str, IO[str]]]:
             ) from None
         finally:
             text.detach()
+
+
+def _without_mark(text: IO[str]) -> IO[str]:
+    """A first line "sep=;", which spreadsheets write for themselves, is an empty one for us."""
+    if re.fullmatch(r'"?sep=.?"?\s*', text.readline(20), re.IGNORECASE) is None:
+        text.seek(0)
+        return text
+    return cast("IO[str]", chain(["\n"], text))

@@ -63,6 +63,8 @@ def _of_text(path: Path, asked: Asked, named: tuple[str, str]) -> Pairs:
         raise ValueError(f"{name}: --row and --column must name two different columns.")
     lines: list[list[Any]] = []
     for _, number, record in numbered(path, asked.encoding, layout):
+        if not any(field.strip() for field in record):
+            continue
         if len(record) <= max(where):
             raise ValueError(f"{name} line {number}: {in_words(len(record))}; row and column labels are needed.")
         lines.append(padded(name, number, record, layout))

@@ -164,6 +164,8 @@ def _kept(
 ) -> Iterator[tuple[int, str, str, float]]:
     """Line, row label, column label and value of every observation."""
     for name, number, record in numbered(path, asked.encoding, layout):
+        if not any(field.strip() for field in record):
+            continue  # spreadsheets write lines of nothing but separators
         at = f"{name} line {number}"
         fields = of_width(at, record, layout)
         row, col, field = (fields[k] for k in where)
