@@ -245,3 +245,26 @@ def test_pairs_the_other_way_round_are_noticed(tmp_path):
     assert "exchange --row and --column" in wrong.stderr
     assert "row 'U1 ' (is 'u1' meant?)" in run("recommend", tmp_path / "model", "--row", "U1 ").stderr
     assert "column 'P1' (is 'p1' meant?)" in run("similar", tmp_path / "model", "--column", "P1", code=2).stderr
+
+
+def test_a_table_with_numbers_and_names_of_its_lines(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("Nr;Name;a;b;c\n1;A;1,8;80,5;30\n2;B;1,7;;25\n3;C;;60,2;41\n4;D;1,6;55,0;\n5;E;1,9;95,1;50\n")
+    said = run("complete", file, "-o", tmp_path / "m", code=2).stderr
+    assert "give --matrix" in said
+    said = run("complete", file, "-o", tmp_path / "m", "--matrix", code=2).stderr
+    assert "'A' in column 'Name' is not a number (they are read with decimal commas)" in said
+    assert "leave the column out" in said
+    assert (
+        "a wide table, separated by semicolons, with a header, decimal commas; 5 columns." in run("impute", file).stderr
+    )
+    file.write_text("a,b\nx,1\n2,3\n4,5\n6,7\n")
+    said = run("impute", file, code=2).stderr.splitlines()
+    assert said[0].endswith("2 columns.") and "line 2: 'x' in column 'a' is not a number" in said[1]
+
+
+def test_what_the_data_tell_is_said_plainly(tmp_path):
+    file = tmp_path / "r.csv"
+    file.write_text("user,item,rating\na,x,1\nb,y,2\nc,x,3\n")
+    said = run("complete", file, "-o", tmp_path / "m", "--radius", 1, "--no-report").stderr
+    assert "\nAbout the data: " in said and "MatrixCompletion" not in said

@@ -34,7 +34,7 @@ from .aside import folder_aside, refuse_folder
 from .beside import reported
 from .complete import Done, Job, Left, refuse_left, refuse_settings
 from .far_journal import FarJournal
-from .talk import StatusLine, say
+from .talk import StatusLine, heard_of, say
 from .tell import titles_of
 from .words import shown, told
 
@@ -168,7 +168,7 @@ def _fit(job: Job, model: MatrixCompletion, found: FarFiles, around: Around) -> 
             fit_far(model, table, list(found.names[:2]), hooks, "all" if once else asked.duplicates)
         for each in heard:
             if not kept.interrupted and not issubclass(each.category, RuntimeWarning):
-                job.talk(str(each.message).removeprefix("MatrixCompletion: "))
+                job.talk(heard_of(each))
         seconds["fitting"] = time.perf_counter() - began
         status = "interrupted" if kept.interrupted or model.status_ == "INTERRUPTED" else "finished"
         judged = None if around.test is None else _judged(job, model, around.test)

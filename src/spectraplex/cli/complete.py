@@ -24,7 +24,7 @@ from . import journal, settings, store
 from .aside import folder_aside, refuse_folder
 from .beside import Beside, held_out, judged, read_titles, reported
 from .journal import Journal
-from .talk import StatusLine, say
+from .talk import StatusLine, heard_of, say
 from .words import shown
 
 
@@ -190,7 +190,7 @@ def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -
         fit_observations(model, table.observations(), (table.row_labels, table.column_labels), names, hooks=hooks)
     for each in heard:
         if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
-            job.talk(str(each.message).removeprefix("MatrixCompletion: "))
+            job.talk(heard_of(each))
 
 
 def _write(

@@ -13,7 +13,7 @@ from ..estimators import NuclearNormImputer
 from ..hooks import Hooks
 from ..places.numpy import Array
 from ..stop import Stop
-from ..tables.given import given
+from ..tables.given import given, name_of
 from ..tables.layout import MISSING
 from . import settings
 from .aside import file_aside, refuse_file
@@ -30,7 +30,12 @@ def impute(file: Path, out: Path | None, said: dict[str, Any], quiet: bool, as_j
     asked = settings.of_reading(said)
     began = time.perf_counter()
     with given(file, "a CSV, TSV or Parquet file", arrays=False) as read:
-        sheet = read_frame_sheet(read, asked) if _is_parquet(file) else read_sheet(read, asked)
+
+        def tell(guess: str) -> None:
+            if not quiet:
+                say(f"{guess.replace(str(read), name_of(file))}.")
+
+        sheet = read_frame_sheet(read, asked) if _is_parquet(file) else read_sheet(read, asked, tell)
     holes = np.isnan(sheet.values)
     kept = ~holes.all(axis=0)
     if not kept.all() and not asked.drop_empty:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,10 @@ class Sheet:
     frame: Any = None  # where it came as one
 
 
-def read_sheet(path: Path, asked: Asked) -> Sheet:
+def read_sheet(path: Path, asked: Asked, tell: Callable[[str], None]) -> Sheet:
     """A text file; columns that hold words are left as they are, and a word among numbers is an error."""
     name, layout = laid_out(path, replace(asked, matrix=True))
+    tell(f"{name}: a wide table, {layout.words}; {len(layout.names)} columns")
     lines: list[int] = []
     fields: list[list[str]] = []
     for _, line, record in numbered(path, asked.encoding, layout):
@@ -54,7 +56,7 @@ def read_sheet(path: Path, asked: Asked) -> Sheet:
         if k == label or (words and not almost and 2 * len(words) >= len(cells) - sum(missing)):
             continue
         if words:
-            hint = digits.words if digits != POINT else remedy(cells[words[0]])
+            hint = digits.aside if digits != POINT else remedy(cells[words[0]])
             what = f"{hint}. If it is no number, but a label, say --row" if almost else "; a hole is empty or NA"
             raise ValueError(
                 f"{name} line {lines[words[0]]}: {cells[words[0]][:60]!r} in column {word!r} is not a number{what}."

@@ -24,6 +24,12 @@ def say(words: str) -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
 
 
+def heard_of(warning: Any) -> str:
+    """A warning of the estimator, as the shell says it."""
+    words = str(warning.message).removeprefix("MatrixCompletion: ")
+    return words.replace("MatrixCompletion, about the data:", "About the data:", 1)
+
+
 def number(value: float) -> str:
     """Six digits are enough for people."""
     return f"{value:.6g}"

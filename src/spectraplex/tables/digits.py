@@ -51,6 +51,11 @@ class Digits:
         decimal = "" if self.decimal == "." else f", decimal {mark.get(self.decimal, repr(self.decimal))}"
         return decimal + (f", thousands marked by {self.thousands!r}" if self.thousands else "")
 
+    @property
+    def aside(self) -> str:
+        """For a message about a field that is no number."""
+        return "" if self == POINT else f" (they are read with{self.words.removeprefix(',')})"
+
 
 POINT = Digits()
 

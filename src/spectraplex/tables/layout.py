@@ -191,7 +191,10 @@ def looks_wide(layout: Layout, asked: Asked) -> bool:
     if layout.header and any(usual(word) or (holes < 2 and word in TIMES + AMOUNTS) for word in names):
         return False
     first = [line[0] for line in layout.sample if line]
-    numbers = all(each in ("whole", "number", "") for each in kinds_of(layout)[1:])
+    kinds = kinds_of(layout)
+    if kinds[0] == "counter" and "text" in kinds:  # a number and a name of the line
+        kinds.remove("text")
+    numbers = len(kinds) > 3 and all(each in ("whole", "number", "") for each in kinds[1:])
     if not layout.header:
         return numbers and len(layout.names) > 4
     return numbers and len(layout.sample) > 1 and len(set(first)) == len(first)

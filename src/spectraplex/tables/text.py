@@ -192,7 +192,7 @@ def _kept(
 
 def _hint(field: str, layout: Layout, place: int) -> str:
     if layout.digits != POINT:
-        return f" as it was read{layout.digits.words}"
+        return layout.digits.aside
     if almost_number(field):
         return remedy(field)
     return f" (column {layout.names[place]!r}; --value names another)"

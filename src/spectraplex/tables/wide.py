@@ -97,10 +97,10 @@ def _cell(at: str, field: str, column: str, digits: Digits) -> float:
         return np.nan
     plain = digits.plain(field)
     if plain is None:
-        what = remedy(field) if digits == POINT and almost_number(field) else digits.words
+        what = remedy(field) if digits == POINT and almost_number(field) else digits.aside
         raise ValueError(
             f"{at}: {field[:60]!r} in column {column!r} is not a number{what}; a hole is empty or NA. If it is the "
-            "label of the row, say --row."
+            "label of the row, say --row; if it is neither, leave the column out of the file."
         )
     value = float(plain)
     if not np.isfinite(value):
