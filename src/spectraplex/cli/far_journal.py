@@ -1,7 +1,7 @@
 """Checkpoints of a fit on a cluster: every solve is written when it is done, and its factors stay on the workers.
 
 Another cluster may go on. Its sums round otherwise, and so do radii that follow from them. So a solve of nearly the
-same radius is taken as it is where it only ranked radii, and as a start where it was to be certified.
+same radius is taken as it is where it only ranked radii, and as a start where it is to be certified.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class FarJournal(Journal):
     radius = 0.0  # of the solve under way
 
     def solve(self, problem: Problem, *, stop: Stop, observers: Any = (), start: Any = None, **options: Any) -> Result:
-        """From where the solve of nearly this radius was, if it was under way."""
-        names = (f"solve-{self.count:03d}", self._partial(self.count))
+        """From where the last solve was, if under way; one that ranks radii takes as many steps as the others."""
+        certify = options.get("certify", True)
+        names = (f"solve-{self.count:03d}", self._partial(self.count)) if certify else ()
         kept = next((found for name in names if (found := self._near(self.folder / name, problem)) is not None), None)
         if kept is not None:
             start = self.placed(kept, problem).X
@@ -39,7 +40,7 @@ class FarJournal(Journal):
         """Written at once: the factors of every radius would take the workers' memory."""
         done = replace(result, state={_RADIUS: float(problem.domain.size)})
         try:
-            if self.every is not None:
+            if self.every is not None and not self.asked:  # what Ctrl-C has cut short is not done
                 begin(self.folder, self.document)
                 self._save(done, f"solve-{len(self.finished):03d}")
         except OSError as error:  # a run of hours must not end because of this
