@@ -86,6 +86,19 @@ def test_titles_of_words_without_a_header_and_of_rows(tmp_path):
     assert lines[0][3] == "name" and {line[3] for line in lines[1:]} == {"Anna"}
 
 
+def test_ids_that_rows_and_columns_share_are_those_of_columns_unless_the_header_says_otherwise(tmp_path):
+    lines = [f"{i},{j},{i + j}" for i in range(4) for j in range(9)]
+    (tmp_path / "r.csv").write_text("\n".join(["who,what,stars", *lines]) + "\n")
+    run("complete", tmp_path / "r.csv", "-o", tmp_path / "m", "--radius", 2, "--no-report")
+    for header, title in (("id", "title"), ("what", "title"), ("who", "name")):
+        (tmp_path / "n.csv").write_text(f"{header},called\n" + "".join(f"{k},Name {k}\n" for k in range(4)))
+        words = ("--row", "0", "--include-seen", "--names", tmp_path / "n.csv")
+        lines = rows_of(run("recommend", tmp_path / "m", *words).stdout)
+        assert lines[0][3] == title
+        place = 2 if title == "title" else 0
+        assert all(line[3] == (f"Name {line[place]}" if int(line[place]) < 4 else "") for line in lines[1:])
+
+
 def test_the_report_has_titles(folder, tmp_path):
     pytest.importorskip("jinja2")
     words = ("--radius", 9, "--test", folder / "ratings.csv", "--names", folder / "movies.csv")

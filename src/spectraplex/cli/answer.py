@@ -31,7 +31,7 @@ def predict(
     found = read_pairs(pairs, asked, stored.names)
     if not quiet:
         say(f"{found.told}.")
-    titles = titles_of(model, names, quiet)
+    titles = titles_of(model, names, stored.names, quiet)
     first, second = found.first, found.second
     rows, cols, predicted = predicted_of(model, first, second)
     if (rows < 0).all() and (cols < 0).all():
@@ -81,7 +81,7 @@ def recommend(
     if labels is None:
         labels = [as_text(label) for label in row_labels(model)]
     allow = serving.allowed(model, _support(how.min_support), None, None)
-    titles = titles_of(model, names, quiet)
+    titles = titles_of(model, names, stored.names, quiet)
     places, answers = recommended_of(model, labels, how.n, how.exclude_seen, allow)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
@@ -116,7 +116,7 @@ def similar(
         meant = _meant(unknown[0], model.column_labels_.values.tolist())
         raise ValueError(f"The model does not know column {unknown[0]!r}{meant}; nothing is known to be similar to it.")
     allow = serving.allowed(model, _support(how.min_support), None, None)
-    titles = titles_of(model, names, quiet, ("column",))
+    titles = titles_of(model, names, stored.names, quiet, ("column",))
     lines = [
         [label, rank, column, *beside(titles, label, column), value]
         for label, found in zip(labels, serving.similar(model, places, how.n, allow), strict=True)

@@ -43,7 +43,7 @@ def read_titles(job: Any, table: tables.Table, going_on: bool) -> Names | None:
     if "names" not in job.said:
         return None
     try:
-        return titles_for(Path(job.said["names"]), table.column_labels, table.row_labels, job.quiet)
+        return titles_for(Path(job.said["names"]), (table.row_labels, table.column_labels), table.names, job.quiet)
     except (OSError, ValueError) as error:
         if not going_on:
             raise

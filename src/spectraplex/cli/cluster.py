@@ -253,7 +253,7 @@ def _write(
         titles = None
         if "names" in job.said:
             try:
-                titles = titles_of(model, Path(job.said["names"]), job.quiet)
+                titles = titles_of(model, Path(job.said["names"]), found.names, job.quiet)
             except (OSError, ValueError) as error:
                 job.talk(f"{error} The report is without titles.")
         return reported(job, model, part / "report.html", held, titles)

@@ -26,21 +26,25 @@ def as_texts(values: Sequence[float], ends: tuple[float, float]) -> list[str]:
     return [f"{value:.{decimals}f}" for value in values]
 
 
-def titles_of(model: Any, file: Path | None, quiet: bool, sides: tuple[str, ...] = ("column", "row")) -> Names | None:
-    """The titles that a file has for the labels of a model."""
+def titles_of(
+    model: Any, file: Path | None, names: Sequence[str], quiet: bool, sides: tuple[str, ...] = ("column", "row")
+) -> Names | None:
+    """The titles that a file has for the labels of a model, whose rows and columns the data call ``names``."""
     if file is None:
         return None
     sharded = "shards_" in vars(model)
-    return titles_for(file, model.column_labels_, model.row_labels_ if "row" in sides and not sharded else None, quiet)
+    rows = model.row_labels_ if "row" in sides and not sharded else None
+    return titles_for(file, (rows, model.column_labels_), names, quiet)
 
 
-def titles_for(file: Path, columns: Labels, rows: Labels | None, quiet: bool) -> Names:
-    labels = {
+def titles_for(file: Path, labels: tuple[Labels | None, Labels], names: Sequence[str], quiet: bool) -> Names:
+    """The same for labels of rows (or None) and of columns."""
+    texts = {
         side: [as_text(label) for label in known.values.tolist()]
-        for side, known in (("column", columns), ("row", rows))
+        for side, known in (("column", labels[1]), ("row", labels[0]))
         if known is not None
     }
-    found = read_names(file, labels)
+    found = read_names(file, texts, {"row": names[0], "column": names[1]})
     if not quiet:
         say(f"{found.told}.")
     return found

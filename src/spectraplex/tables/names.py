@@ -25,18 +25,21 @@ class Names:
         return self.titles.get(label, "")
 
 
-def read_names(path: Path, labels: Mapping[str, Sequence[str]], encoding: str | None = None) -> Names:
-    """Titles for the labels ("column" and "row") that the file is about: those of which it has the larger share."""
+def read_names(path: Path, labels: Mapping[str, Sequence[str]], called: Mapping[str, str]) -> Names:
+    """Titles for the columns of a model; for its rows where no column is found, or the file calls its ids like them.
+
+    ``labels`` and ``called`` are the labels of columns and rows, and what the data call them.
+    """
     with given(path, "a CSV or TSV file with ids and titles", arrays=False) as file:
         if file.suffix.lower() in (".parquet", ".pq"):
             raise ValueError(f"{path}: --names reads text; write the ids and titles as CSV.")
         try:
-            layout, lines = _lines(file, encoding)
+            layout, lines = _lines(file, None)
         except ValueError as error:
-            if encoding is not None or "is not a text file in utf-8" not in str(error):
+            if "is not a text file in utf-8" not in str(error):
                 raise
             layout, lines = _lines(file, "latin-1")  # such as MovieLens's u.item
-    return _matched(path, layout, lines, labels)
+    return _matched(path, layout, lines, labels, called)
 
 
 def _lines(file: Path, encoding: str | None) -> tuple[Layout, list[list[str]]]:
@@ -50,15 +53,20 @@ def _lines(file: Path, encoding: str | None) -> tuple[Layout, list[list[str]]]:
     return layout, lines
 
 
-def _matched(path: Path, layout: Layout, lines: list[list[str]], labels: Mapping[str, Sequence[str]]) -> Names:
+def _matched(
+    path: Path, layout: Layout, lines: list[list[str]], labels: Mapping[str, Sequence[str]], called: Mapping[str, str]
+) -> Names:
     best, found = 0.0, ("column", 0)
-    for side, known in labels.items():
-        held = set(known)
+    named = [side for side in labels if layout.header and called.get(side) in layout.names]
+    for side in named if len(named) == 1 else labels:
+        held = set(labels[side])
         for place in range(len(layout.names)):
             ids = {line[place].strip() for line in lines if len(line) > place}
             share = len(held & ids) / max(1, len(held))
             if share > best:
                 best, found = share, (side, place)
+        if best:
+            break  # columns come first
     if not best:
         shown = ", ".join(repr(label) for label in list(labels["column"])[:3])
         first = ", ".join(repr(field[:30]) for field in lines[-1][:3])
