@@ -14,7 +14,7 @@ from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
-from . import changing, fitting, folding, parameters, saving, serving
+from . import changing, fitting, folding, intervals, parameters, saving, serving
 from .storage import Stored
 
 
@@ -235,12 +235,24 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------- answering
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, interval: Any = None) -> Any:
         """The predicted value of every pair; unseen rows and columns fall back to offset and intercepts.
 
         For a Dask frame a Dask frame of its labels with a column ``prediction``, worked out on the cluster.
+
+        Parameters
+        ----------
+        X : pairs of labels, as ``fit`` takes them.
+        interval : None, or a share between 0 and 1: lower and upper ends, too, between which about that share of values
+            lie that the fit has not seen. The first time fits once more, without observations that are kept aside.
+
+        Returns
+        -------
+        The n predictions; with ``interval`` a tuple (predictions, lower, upper) of three arrays of n numbers.
         """
         check_is_fitted(self, "s_")
+        if interval is not None:
+            return self._between(X, interval)
         if is_far(X):
             return self._frames().predict_frame(self, X)
         first, second, _ = pair_columns(X, getattr(self, "feature_names_in_", None))
@@ -249,6 +261,14 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
             return shards.predict(self, first, second)
         rows, cols = self._placed(first, second)
         return serving.linked(self, serving.linear(self, rows, cols))
+
+    def _between(self, X: Any, interval: Any) -> tuple[Array, Array, Array]:
+        level = intervals.level_of(interval)
+        intervals.refuse(self)
+        if is_far(X):
+            raise ValueError(f"{OWNER}: interval is for pairs on this machine; give those, or leave it out.")
+        first, second, _ = pair_columns(X, getattr(self, "feature_names_in_", None))
+        return intervals.ends(self, *self._placed(first, second), level)
 
     def _placed(self, first: Array, second: Array) -> tuple[Array, Array]:
         rows = self.row_labels_.codes(first, OWNER, "row labels")

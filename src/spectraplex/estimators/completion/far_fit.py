@@ -43,6 +43,7 @@ _TALL = (
     "row_labels_",
     "observations_",
     "shards_",
+    "calibration_",
     "column_counts_",
     "column_profiles_",
 )

@@ -144,8 +144,8 @@ def warn_of(model: Any, found: Solution, stop: Stop, stacklevel: int = 5) -> Non
 
 def keep(model: Any, found: Solution, names: list[str] | None) -> None:
     """What was found becomes attributes of the model."""
-    # an earlier fit may have left its rows on a cluster, or had columns folded in
-    for name in ("shards_", "column_counts_", "column_profiles_"):
+    # an earlier fit may have left its rows on a cluster, had columns folded in, or given intervals
+    for name in ("shards_", "column_counts_", "column_profiles_", "calibration_"):
         vars(model).pop(name, None)
     model.U_, model.s_, model.V_ = found.X.triple()
     model.profiles_, model.shape_ = found.profiles, model.observations_.shape

@@ -15,6 +15,7 @@ from ...places.numpy import Array
 from ...trace import Trace
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations
+from .intervals import Calibration
 from .parameters import recipe_of
 
 _FORMAT = 1
@@ -44,6 +45,8 @@ class Stored:
         arrays |= {f"path.{name}": column for name, column in me.path_.items()}
         history = me.history_.as_dict()
         arrays |= {f"history.{name}": column for name, column in history.items() if name != "kind"}
+        if "calibration_" in vars(me):
+            arrays |= me.calibration_.packed()
         document = {
             "format": _FORMAT,
             "estimator": OWNER,
@@ -97,6 +100,8 @@ class Stored:
             model.certificate_ = _certificate(
                 {name: restored(value) for name, value in document["certificate"].items()}
             )
+            if "calibration.scales" in arrays:
+                model.calibration_ = Calibration.unpacked(arrays)
             _fit_together(model)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(f"{OWNER}: the stored model is damaged (missing or unknown entry: {error}).") from error
