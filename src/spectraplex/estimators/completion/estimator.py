@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import whole
@@ -15,6 +15,7 @@ from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
 from . import changing, fitting, folding, intervals, parameters, saving, serving
+from .classes import TwoClasses, tagged
 from .storage import Stored
 
 
@@ -29,7 +30,7 @@ class _EitherWay:
         return self.function.__get__(owner() if instance is None else instance, owner)
 
 
-class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
+class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
     """Predict the missing entries of a table from the observed ones; give it pairs of labels and values.
 
     value of (row, column) ≈ offset + row intercept + column intercept + entry of a low-rank part, whose nuclear norm is
@@ -42,7 +43,8 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         radii, each started from the last, and takes the one where a parabola through the held-out losses is lowest,
         larger as all observations are more than those that were left; or a positive number.
     loss : "squared", "huber" (outliers pull with bounded force), or "logistic" (values 0/1 or −1/+1; predictions are
-        then probabilities, or expected signs).
+        then probabilities, or expected signs; ``classes_``, ``predict_proba`` and ``decision_function`` are there, and
+        to scikit-learn it is a classifier).
     delta : where the Huber loss becomes linear; "auto" takes 1.345 times the scale of what the intercepts leave.
     intercepts : False leaves out offset and intercepts: the low-rank part is then the whole prediction.
     ridge : how strongly intercepts are held back: a row with n observations has about n/(n + ridge) of its own mean. A
@@ -85,6 +87,7 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
     multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
     observations_ : the data as fitted, in the order of the labels.
     notices_ : what the data tell that somebody should know, a sentence each; the same were given as warnings.
+    classes_ : with ``loss="logistic"``, the two classes.
     range_ : least and largest observed value.
     seed_ : what was drawn from ``random_state``.
 
@@ -426,4 +429,4 @@ class MatrixCompletion(CallbackSupport, RegressorMixin, Stored, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.regressor_tags.poor_score = True  # on pairs that have nothing in common there is nothing to learn
-        return tags
+        return tagged(tags) if self.loss == "logistic" else tags
