@@ -35,6 +35,7 @@ def write(
     *,
     source: str | os.PathLike[str] | None = None,
     held_out: tuple[Any, Any] | None = None,
+    how: str = "",
     command: str | Sequence[str] | None = None,
 ) -> Path:
     """Write a report on a fitted model to one HTML file; it is written aside first, then renamed.
@@ -46,6 +47,7 @@ def write(
     source : where the data came from, such as the name of a file; only shown.
     held_out : (pairs, values) that were not fitted, as ``fit`` takes them: the error on them is then the one reported.
         Without them, the scores that chose the radius are, and the page says what they are worth.
+    how : which those are, such as "the latest tenth"; only shown.
     command : what was typed to get here; only shown. A list of words is quoted for a shell.
 
     Returns
@@ -58,7 +60,7 @@ def write(
         raise IsADirectoryError(f"report: {place} is a folder; name a file in it, such as {place / 'report.html'}.")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"report: there is no folder {place.parent}; make it first.")
-    page = render(model, source=source, held_out=held_out, command=command)
+    page = render(model, source=source, held_out=held_out, how=how, command=command)
     with aside(place) as part:
         part.write_bytes(page.encode("utf-8"))
     return place
@@ -69,6 +71,7 @@ def render(
     *,
     source: str | os.PathLike[str] | None = None,
     held_out: tuple[Any, Any] | None = None,
+    how: str = "",
     command: str | Sequence[str] | None = None,
 ) -> str:
     """The page itself, as text; see ``write``."""
@@ -106,6 +109,8 @@ def render(
         data=data,
         fit=fit,
         judge=judge,
+        how=how,
+        latest=vars(model).get("latest_") is not None,
         measure=measure,
         alone=alone,
         ridges=recipe.ridges,

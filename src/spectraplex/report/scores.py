@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.completion import choose, parameters, serving
-from ..estimators.completion.folds import folds
+from ..estimators.completion.folds import asides
 from ..estimators.completion.recipe import Recipe
 from ..estimators.input.observations import Observations, pair_columns
 from ..places.numpy import Array
@@ -249,7 +249,10 @@ def split(model: Any) -> list[tuple[Observations, Observations]]:
     depends on every training value, so where that radius is on the path, the folds are the same.
     """
     used, recipe = as_used(model), parameters.fitted_recipe(model)
-    parts = [(used.part(~aside), used.part(aside)) for aside in folds(used, float(model.validation))]
+    held = asides(used, float(model.validation), vars(model).get("latest_"))
+    if held[0].size != len(used):
+        return []
+    parts = [(used.part(~aside), used.part(aside)) for aside in held]
     parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
     if not parts:
         return []

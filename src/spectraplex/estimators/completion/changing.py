@@ -18,23 +18,6 @@ from . import fitting, parameters
 from .recipe import grown
 
 
-def settled_columns(first: Array, second: Array, y: Any, sample_weight: Any, how: Any) -> tuple[Any, Any, Any, Any]:
-    """Two columns of labels, values and weights, each pair as often as ``duplicates`` says."""
-    repeats.refuse_word(how, f"{OWNER}: duplicates")
-    if how == "all":
-        return first, second, y, sample_weight
-    seen, labels = parameters.observed(first, second, y, sample_weight)
-    seen = repeats.named(seen, labels, how, _twice)
-    return labels[0].values[seen.rows], labels[1].values[seen.cols], seen.values, seen.weights
-
-
-def _twice(pair: str, found: repeats.Repeated) -> str:
-    return (
-        f"{OWNER}: the pair {pair} at pairs[{found.again}] was there already, at pairs[{found.first}] ({found.count} "
-        "such in all); duplicates='mean', 'sum', 'first', 'last' or 'all' settles them."
-    )
-
-
 def more(model: Any, pairs: tuple[Array, Array, list[str] | None], y: Any, sample_weight: Any, how: Any) -> Any:
     """Observations of a fitted model and new ones, which come last; fitted with the radius of the last fit."""
     repeats.refuse_word(how, f"{OWNER}: duplicates")

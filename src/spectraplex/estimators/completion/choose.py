@@ -20,7 +20,7 @@ from ...places.numpy import Array
 from ...solve import solve
 from ...stop import Status, Stop
 from ..input.observations import Observations
-from .folds import folds
+from .folds import asides
 from .recipe import Recipe, Solution, Table, plainly, solved
 from .strides import Strides
 
@@ -54,13 +54,15 @@ def choose(
     observers: Sequence[Observer] = (),
     told: Callable[[float, float], Any] = lambda radius, score: None,
     solver: Solver = solve,
+    late: Array | None = None,
 ) -> Choice:
     """Keep shares of the observations aside and walk: grow the radius until the held-out loss rises.
 
     The radius is that of the lowest point of a parabola through the scores, larger as all observations are more than
-    those that were left. ``told`` hears of every radius and its score.
+    those that were left. ``told`` hears of every radius and its score. ``late`` is a mask of the latest observations,
+    to be kept aside in place of random ones.
     """
-    parts = [(seen.part(~aside), seen.part(aside)) for aside in folds(seen, share)]
+    parts = [(seen.part(~aside), seen.part(aside)) for aside in asides(seen, share, late)]
     parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
     if not parts:
         return no_choice()

@@ -86,6 +86,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
     row_scales_, column_scales_ : its scales; all one when ``weighting="plain"``.
     multiplier_ : the price of the last unit of nuclear norm; λ of the penalised form.
     observations_ : the data as fitted, in the order of the labels.
+    latest_ : which of the observations were kept aside, being the latest; None where they were random ones.
     notices_ : what the data tell that somebody should know, a sentence each; the same were given as warnings.
     classes_ : with ``loss="logistic"``, the two classes.
     range_ : least and largest observed value.
@@ -134,7 +135,9 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
     # --------------------------------------------------------------------------------------------------- fitting
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, duplicates: str = "all") -> MatrixCompletion:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, duplicates: str = "all", time: Any = None
+    ) -> MatrixCompletion:
         """Fit to values at pairs of labels.
 
         Parameters
@@ -144,11 +147,12 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         sample_weight : n numbers ≥ 0; zero leaves an observation out.
         duplicates : what to do where a pair comes more than once: "all" lets each count, "mean" (by weight), "sum",
             "first" and "last" make one of them, and "error" refuses. The shell has the same words.
+        time : n numbers or dates, when values were observed: the latest pairs are then kept aside to choose the radius
+            by, and for intervals, in place of random ones. That is honest where later values are to be predicted.
         """
         parameters.present(y, sample_weight)
         first, second, names = pair_columns(X)
-        first, second, y, sample_weight = changing.settled_columns(first, second, y, sample_weight, duplicates)
-        return fitting.fit_columns(self, first, second, y, sample_weight, names)
+        return fitting.fit_columns(self, first, second, y, sample_weight, names, duplicates=duplicates, time=time)
 
     @_EitherWay
     def from_frame(
@@ -160,20 +164,24 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         sample_weight: str | None = None,
         *,
         duplicates: str = "all",
+        time: str | None = None,
     ) -> MatrixCompletion:
         """Fit to three columns of a pandas, polars or arrow table, named; on the class, with default settings.
 
         ``predict`` then takes frames with those two columns of labels, whatever else they hold. A Dask frame is fitted
-        on the cluster that is connected, where its rows are (docs/cluster.md). ``duplicates`` is as in ``fit``.
+        on the cluster that is connected, where its rows are (docs/cluster.md). ``sample_weight`` and ``time`` name the
+        columns with what ``fit`` takes by these names, and ``duplicates`` is as there; there is no ``time`` on a
+        cluster.
         """
         if is_far(frame):
+            parameters.refuse_far(time=time)
             return self._fit_far(frame, row, column, value, sample_weight, duplicates)
-        first, second, y, weights, names = fitting.frame_columns(frame, row, column, value, sample_weight)
-        return self._fit_named(*changing.settled_columns(first, second, y, weights, duplicates), names)
+        columns = fitting.frame_columns(frame, row, column, value, sample_weight, time)
+        return self._fit_named(columns | {"duplicates": duplicates})
 
     @with_callbacks
-    def _fit_named(self, *parts: Any) -> MatrixCompletion:
-        return fitting.fit_columns(self, *parts)
+    def _fit_named(self, columns: dict[str, Any]) -> MatrixCompletion:
+        return fitting.fit_columns(self, **columns)
 
     @with_callbacks
     def _fit_far(self, *parts: Any) -> MatrixCompletion:
@@ -211,8 +219,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         if "U_" in vars(self):
             changed: MatrixCompletion = changing.more(self, pairs, y, sample_weight, duplicates)
             return changed
-        settled = changing.settled_columns(*pairs[:2], y, sample_weight, duplicates)
-        return fitting.fit_columns(self, *settled, pairs[2])
+        return fitting.fit_columns(self, *pairs[:2], y, sample_weight, pairs[2], duplicates=duplicates)
 
     def update(self, pairs: Any, values: Any, sample_weight: Any = None) -> MatrixCompletion:
         """Give pairs these values, whether they had others or none, and fit again from the last fit.

@@ -44,6 +44,7 @@ _TALL = (
     "observations_",
     "shards_",
     "calibration_",
+    "latest_",
     "column_counts_",
     "column_profiles_",
 )

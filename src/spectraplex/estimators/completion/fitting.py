@@ -15,10 +15,13 @@ from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status, Stop
 from ..callbacks import Told
+from ..input import repeats
 from ..input.labels import Labels, distinct
 from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
+from ..input.times import of_pairs
 from . import notices, parameters, serving
 from .choose import choose, stretched
+from .folds import latest
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .ridges import settled
 
@@ -30,8 +33,10 @@ _ENDS = {
 }
 
 
-def frame_columns(frame: Any, row: str, column: str, value: str, sample_weight: str | None) -> tuple[Any, ...]:
-    """Labels, values and weights from the named columns of a data frame, and the names of those with labels."""
+def frame_columns(
+    frame: Any, row: str, column: str, value: str, sample_weight: str | None, time: str | None = None
+) -> dict[str, Any]:
+    """What ``fit_columns`` takes, from the named columns of a data frame."""
     table = as_frame(frame)
     if table is None:
         raise TypeError(f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame).__name__}.")
@@ -39,7 +44,9 @@ def frame_columns(frame: Any, row: str, column: str, value: str, sample_weight: 
         raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
     first, second = frame_column(table, row), frame_column(table, column)
     weights = None if sample_weight is None else frame_numbers(table, sample_weight)
-    return first, second, frame_numbers(table, value), weights, [row, column]
+    when = None if time is None else frame_column(table, time)
+    columns = {"first": first, "second": second, "values": frame_numbers(table, value), "sample_weight": weights}
+    return columns | {"names": [row, column], "time": when}
 
 
 def joined(
@@ -78,10 +85,24 @@ def fit_columns(
     sample_weight: Any,
     names: list[str] | None,
     hooks: Hooks = NO_HOOKS,
+    duplicates: Any = "all",
+    time: Any = None,
 ) -> Any:
     """Fit a model to values at pairs of labels, given as two columns."""
+    repeats.refuse_word(duplicates, f"{OWNER}: duplicates")
     seen, labels = parameters.observed(first, second, values, sample_weight)
-    return fit_observations(model, seen, labels, names, hooks=hooks)
+    ranks = None if time is None else parameters.checked_times(time, first.size, sample_weight)
+    when = None if ranks is None else of_pairs(seen, ranks)
+    if duplicates != "all":
+        seen = repeats.named(seen, labels, duplicates, _twice)
+    return fit_observations(model, seen, labels, names, hooks=hooks, when=when)
+
+
+def _twice(pair: str, found: repeats.Repeated) -> str:
+    return (
+        f"{OWNER}: the pair {pair} at pairs[{found.again}] was there already, at pairs[{found.first}] ({found.count} "
+        "such in all); duplicates='mean', 'sum', 'first', 'last' or 'all' settles them."
+    )
 
 
 def fit_observations(
@@ -91,9 +112,15 @@ def fit_observations(
     names: list[str] | None,
     known: tuple[float, Rectangular] | None = None,
     hooks: Hooks = NO_HOOKS,
+    when: Array | None = None,
 ) -> Any:
-    """Fit a model to observations of a table; ``known`` is a radius and a start, in place of a choice."""
-    recipe, radius, seen = parameters.recipe_of(model), parameters.radius_of(model), seen.tidy()
+    """Fit a model to observations of a table; ``known`` is a radius and a start, in place of a choice.
+
+    ``when`` orders pairs by time (input/times.py): then the latest are kept aside, not random ones.
+    """
+    recipe, radius = parameters.recipe_of(model), parameters.radius_of(model)
+    seen = seen.tidy()
+    late = None if when is None else latest(seen, float(model.validation), when)
     model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     parameters.refuse_size(seen.values)
     model.range_ = (float(seen.values.min()), float(seen.values.max()))
@@ -107,7 +134,9 @@ def fit_observations(
         if known is not None:
             (radius, start), path = known, getattr(model, "path_", path)
         elif radius is None:
-            choice = choose(recipe, used, float(model.validation), model.seed_, told.observers, told.scored, solver)
+            choice = choose(
+                recipe, used, float(model.validation), model.seed_, told.observers, told.scored, solver, late
+            )
             radius, path, start = choice.radius, choice.path, choice.start
             said += notices.of_choice(choice)
         model.offset_ = recipe.offset(used)
@@ -118,7 +147,7 @@ def fit_observations(
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
         found = solved(objective, radius, stop, **asked)
     model.ridge_, model.delta_ = recipe.ridges, recipe.delta
-    model.radius_, model.path_, model.observations_ = radius, path, seen
+    model.radius_, model.path_, model.observations_, model.latest_ = radius, path, seen, late
     model.row_labels_, model.column_labels_ = labels
     scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
     model.row_scales_, model.column_scales_ = scales

@@ -38,6 +38,19 @@ def folds(seen: Observations, share: float) -> list[Array]:
     return out
 
 
+def latest(seen: Observations, share: float, ranks: Array) -> Array:
+    """A mask of so large a share of the *pairs*, the latest by the ranks of their times; ties as in ``folds``."""
+    pair, key = _keys(seen)
+    chosen = np.zeros(key.size, bool)
+    chosen[np.lexsort((key, ranks))[key.size - _held(key.size, share) :]] = True
+    return np.asarray(chosen[pair])
+
+
+def asides(seen: Observations, share: float, late: Array | None) -> list[Array]:
+    """What is kept aside: a mask of the latest observations where there is one, else ``folds``."""
+    return folds(seen, share) if late is None else [late]
+
+
 def _held(count: int, share: float) -> int:
     return min(max(1, round(share * count)), max(count - 1, 1))
 

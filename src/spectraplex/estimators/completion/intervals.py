@@ -22,7 +22,7 @@ from ...matrices.factors import Rectangular
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
 from ..input.observations import OWNER, Observations
-from .folds import folds
+from .folds import asides
 from .parameters import as_fitted, fitted_recipe
 from .recipe import Recipe, Solution, default_stop, plainly, solved
 from .serving import linear, linked
@@ -121,10 +121,11 @@ def _at(counts: Array, codes: Array) -> Array:
 def _calibrate(model: Any) -> Calibration:
     seen: Observations = model.observations_
     used, recipe = as_fitted(model, seen), fitted_recipe(model)
-    latest = vars(model).get("latest_")
-    asides = folds(seen, float(model.validation)) if latest is None else [latest]
+    late = vars(model).get("latest_")
+    if late is not None:  # rows that were folded in lie behind those of the fit
+        late = np.concatenate([late, np.zeros(len(seen) - late.size, bool)])
     left: list[list[Array]] = [[] for _ in _CASES]  # basis, residual and weight of every held-out value, by cases
-    for aside in asides:
+    for aside in asides(seen, float(model.validation), late):
         train, valid = used.part(~aside), used.part(aside)
         if len(train) and len(valid):
             for held, more in zip(left, _left(model, recipe, train, valid), strict=True):

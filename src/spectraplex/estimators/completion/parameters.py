@@ -13,6 +13,7 @@ from ...checks import is_flag, is_real, is_word, number, numbers, whole
 from ...places.numpy import Array
 from ..input.labels import Labels, as_column, distinct
 from ..input.observations import OWNER, Observations, refuse_masked
+from ..input.times import ranked
 from .recipe import Recipe
 
 _LARGE = 1e50
@@ -176,6 +177,12 @@ def checked_weights(weights: Any, count: int) -> Array | None:
     return None if (array == 1.0).all() else array
 
 
+def checked_times(time: Any, count: int, sample_weight: Any) -> Array:
+    """The ranks of times, one per observation, without those of weight zero."""
+    ranks, weights = ranked(time, count), checked_weights(sample_weight, count)
+    return ranks if weights is None else ranks[weights > 0]
+
+
 def in_signs(seen: Observations) -> Observations:
     """Values 0/1 or −1/+1 as −1/+1."""
     values = seen.values
@@ -227,6 +234,15 @@ def as_fitted(model: Any, seen: Observations) -> Observations:
         return seen
     refuse_log_of(float(seen.values.min()))
     return Observations(seen.rows, seen.cols, np.log1p(seen.values), seen.weights, seen.shape)
+
+
+def refuse_far(**given: Any) -> None:
+    """Refuse what a fit on a cluster does not take."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{OWNER}: {name} is not there for a fit on a cluster; leave it out, or fit on this machine."
+            )
 
 
 def label_list(asked: Any, side: str) -> Array:

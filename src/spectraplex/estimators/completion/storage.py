@@ -45,6 +45,8 @@ class Stored:
         arrays |= {f"path.{name}": column for name, column in me.path_.items()}
         history = me.history_.as_dict()
         arrays |= {f"history.{name}": column for name, column in history.items() if name != "kind"}
+        if vars(me).get("latest_") is not None:
+            arrays["latest"] = me.latest_
         if "calibration_" in vars(me):
             arrays |= me.calibration_.packed()
         document = {
@@ -100,6 +102,9 @@ class Stored:
             model.certificate_ = _certificate(
                 {name: restored(value) for name, value in document["certificate"].items()}
             )
+            model.latest_ = arrays.get("latest")
+            if model.latest_ is not None and model.latest_.shape != np.asarray(arrays["values"]).shape:
+                raise ValueError("what is latest does not fit")
             if "calibration.scales" in arrays:
                 model.calibration_ = Calibration.unpacked(arrays)
             _fit_together(model)
