@@ -2,7 +2,8 @@
 
     min over b, c of  Σ wₑ ℓ(zₑ + bᵢ + cⱼ; vₑ) + ½ρ‖b‖² + ½κ‖c‖²,
 
-by Newton steps, each a linear system in the columns alone; a squared loss takes one.
+by Newton steps, each a linear system in the columns alone; a squared loss takes one. Where features are known, b and c
+are the whole effects of rows and columns, and what holds them back is that of ``sides.py``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..losses.squared import Squared
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array
 from ..places.pattern import Pattern
+from .sides import Diagonal, Features, Side, sides
 
 SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
@@ -76,6 +78,7 @@ class InnerProblem:
     floor: float
     slack: float = SLACK
     often: bool = True
+    features: Features | None = None
 
     def solve(self, z: Array, values: Array) -> Inner:
         observed, (m, n) = self.observed, self.observed.pattern.shape
@@ -83,25 +86,25 @@ class InnerProblem:
         b, c = np.zeros(m), np.zeros(n)
         if self.ridges is None:
             return Inner(b, c, value, slope)
-        rho, kappa = self.ridges
+        row, col = self.sides
         quadratic = isinstance(self.loss, Squared)
         for _ in range(_MOST):
             p, q = observed.sums(observed.entries(slope))
-            p += rho * b
-            q += kappa * c
-            slack = 0.5 * (float(p @ p) / rho + float(q @ q) / kappa)
+            p += row.pull(b)
+            q += col.pull(c)
+            slack = 0.5 * (row.dual(p) + col.dual(q))
             if slack <= max(self.slack * abs(value), self.floor):
                 break
             if quadratic:  # one step is the answer: exact in the rows, and finer than asked for in the columns
                 db, dc = self.curvature.solve(p, q, self.slack, value)
             else:
                 second = self.loss.second(observed.spread(z, b, c), values, self.weights)
-                db, dc = Bends(observed, second, self.ridges).solve(p, q, 1e-4 * slack / abs(value), value)
+                db, dc = Bends(observed, second, self.sides).solve(p, q, 1e-4 * slack / abs(value), value)
             fall, step = float(p @ db + q @ dc), 1.0
             for _ in range(_TRIALS):
                 ahead = (b - step * db, c - step * dc)
                 loss, slope = self.loss.evaluate(observed.spread(z, *ahead), values, self.weights)
-                reached = loss + 0.5 * (rho * float(ahead[0] @ ahead[0]) + kappa * float(ahead[1] @ ahead[1]))
+                reached = loss + (row.price(ahead[0]) + col.price(ahead[1]))
                 if quadratic or reached <= value - 1e-4 * step * fall:
                     break
                 step *= 0.5
@@ -114,45 +117,52 @@ class InnerProblem:
     @cached_property
     def curvature(self) -> Bends:
         """Of a squared loss: the same wherever it is."""
+        return Bends(self.observed, self.weights, self.sides, often=self.often)
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """What holds the effects of rows and of columns back."""
         assert self.ridges is not None
-        return Bends(self.observed, self.weights, self.ridges, often=self.often)
+        return sides(self.ridges, self.features)
 
 
 class Bends:
     """The second derivative of the inner problem: [[R, H], [Hᵀ, C]] with R and C diagonal, solved on one side.
 
+    With features R and C are blocks that are solved as readily; the attributes are then their diagonals.
+
     ``often`` says that many systems with it will be solved: then the few directions that conjugate gradients find last
     are worked out first.
     """
 
-    def __init__(
-        self, observed: Observed, bends: Array | None, ridges: tuple[float, float], often: bool = False
-    ) -> None:
-        self.pattern, self.often = observed.pattern, often
+    def __init__(self, observed: Observed, bends: Array | None, held: tuple[Side, Side], often: bool = False) -> None:
+        self.pattern, self.held = observed.pattern, held
         entries = observed.entries(np.ones(observed.count) if bends is None else bends)
         p, q = observed.sums(entries)
         #: None where every entry of H is one: nothing to read
         self.H = None if bends is None and observed.which is None else entries
-        self.R, self.C = p + ridges[0], q + ridges[1]
-        self.kappa = ridges[1]
+        self.row, self.col = held[0].block(p), held[1].block(q)
+        self.R, self.C, self.kappa = self.row.diagonal, self.col.diagonal, held[1].ridge
+        self.often = often and isinstance(self.row, Diagonal) and isinstance(self.col, Diagonal)
 
     def solve(self, p: Array, q: Array, share: float, value: float) -> tuple[Array, Array]:
-        """(db, dc) with residual zero in the rows; that in the columns leaves ‖residual‖²/2κ ≤ share·value.
+        """(db, dc) with residual zero in the rows; that in the columns leaves ½·dual(residual) ≤ share·value.
 
         Conjugate gradients on what is left once the rows are eliminated; the preconditioner is C, and exact in the
         ``_slow`` directions. Few iterations are needed: most singular values of a scaled H are well below one. The
         value meant is the one reached at the end.
         """
-        R, C = self.R, self.C
-        r = q - self.down(p / R)
-        least = value - 0.5 * float(p @ (p / R))  # what the rows alone will gain
+        row, col, dual = self.row, self.col, self.held[1].dual
+        first = row.solve(p)
+        r = q - self.down(first)
+        least = value - 0.5 * float(p @ first)  # what the rows alone will gain
         x = np.zeros_like(r)
         y = self._eased(r)
         d, ry = y, float(r @ y)
         for _ in range(_MOST):
-            if float(r @ r) <= 2.0 * self.kappa * share * abs(least) or ry == 0.0:
+            if dual(r) <= 2.0 * share * abs(least) or ry == 0.0:
                 break
-            Sd = C * d - self.down(self.across(d) / R)
+            Sd = col.times(d) - self.down(row.solve(self.across(d)))
             bend = float(d @ Sd)
             if not bend > 0.0:  # what is left is below what can be multiplied
                 break
@@ -163,11 +173,11 @@ class Bends:
             y = self._eased(r)
             new = float(r @ y)
             d, ry = y + (new / ry) * d, new
-        return (p - self.across(x)) / R, x
+        return row.solve(p - self.across(x)), x
 
     def _eased(self, r: Array) -> Array:
         """C⁻¹r, and what is missing from it along the slow directions."""
-        y: Array = r / self.C
+        y = self.col.solve(r)
         if not self.often:
             return y
         W, more = self._slow

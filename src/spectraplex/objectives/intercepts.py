@@ -2,6 +2,8 @@
 
     f(W) = min over b, c of  Σ wₑ ℓ(offset + bᵢ + cⱼ + sᵢtⱼWᵢⱼ; vₑ) + ½ρ‖b‖² + ½κ‖c‖²
 
+With ``features``, bᵢ + xᵢᵀα stands in place of bᵢ, with ½ν‖α‖² beside, and the same for columns (sides.py).
+
 The intercepts are minimised inside, so f is a convex function of W alone and the problem on the nuclear-norm ball is
 the joint one: any gap certified for it is a gap in W, b and c together. Its conjugate is that of the loss and two
 squares, f*(y) = ℓ*(y) + ‖row sums of y‖²/2ρ + ‖column sums of y‖²/2κ, and *any* y gives a true bound, so nothing hangs
@@ -27,6 +29,7 @@ from ..places.pattern import Pattern
 from ..rounding import VANISHING, moved, of_image, of_sum
 from .facts import facts_of
 from .inner import SLACK, Inner, InnerProblem, Observed
+from .sides import Features
 from .table_parts import table_kind, table_parts
 
 
@@ -43,6 +46,8 @@ class Intercepts:
     weights : positive, one per observation, or None.
     offset : a constant that every prediction begins with.
     ridges : (ρ, κ), both positive, or None for no intercepts at all.
+    features : what is known of rows and of columns, with the ridges of its weights, or None; ``inner`` then gives whole
+        effects, intercepts and linear terms together.
     scales : (s, t), positive, one per row and one per column, or None.
     slack : the share of a value that the intercepts may leave it above the least; more of it saves time where a rough
         answer will do.
@@ -63,10 +68,11 @@ class Intercepts:
         weights: Array | None = None,
         offset: float = 0.0,
         ridges: tuple[float, float] | None = None,
+        features: Features | None = None,
         scales: tuple[Array, Array] | None = None,
         slack: float = SLACK,
     ) -> None:
-        self.slack = slack
+        self.slack, self.features = slack, features
         self.shape, self.loss, self.offset, self.ridges = shape, loss, offset, ridges
         key = rows.astype(np.int64) * shape[1] + cols
         order = np.arange(key.size) if (np.diff(key) >= 0).all() else np.argsort(key, kind="stable")
@@ -120,13 +126,14 @@ class Intercepts:
         return Sparse(self.pattern, entries if self.scale is None else entries * self.scale)
 
     def conjugate(self, slope: Array) -> Conjugate:
-        """ℓ*(c·y) − c·offset·Σy + c²(‖row sums‖²/2ρ + ‖column sums‖²/2κ)."""
+        """ℓ*(c·y) − c·offset·Σy + c²(‖row sums‖²/2ρ + ‖column sums‖²/2κ), and what features add to the squares."""
         own = self.loss.conjugate(slope, self.values, self.weights)
-        shift, extra = -self.offset * float(slope.sum()), 0.0
+        shift, extra, terms = -self.offset * float(slope.sum()), 0.0, 0.0
         if self.ridges is not None:
             p, q = self.observed.sums(self.observed.entries(slope))
-            extra = float(p @ p) / self.ridges[0] + float(q @ q) / self.ridges[1]
-        size = own.size + abs(self.offset) * float(np.abs(slope).sum()) + 0.5 * extra
+            row, col = self.beside.sides
+            extra, terms = row.dual(p) + col.dual(q), row.terms(p) + col.terms(q)
+        size = own.size + abs(self.offset) * float(np.abs(slope).sum()) + 0.5 * terms
         quadratic = own.quadratic and (own.quadratic[0] + shift, own.quadratic[1] + extra)
 
         def at(c: float) -> float:
@@ -181,6 +188,7 @@ class Intercepts:
         """Everything the function depends on, for its fingerprint."""
         marks = [self.mark(self.weights)]
         marks += [] if self.scales is None else [rows_mark(side) for side in self.scales]
+        marks += [] if self.features is None else self.features.marks()
         return table_parts(self.shape, self.kind(self.weights is not None), self.values.size, *marks)
 
     def kind(self, weighted: bool) -> str:
@@ -202,7 +210,9 @@ class Intercepts:
     @cached_property
     def beside(self) -> InnerProblem:
         """The problem of the intercepts alone."""
-        return InnerProblem(self.observed, self.loss, self.weights, self.ridges, self.floor, self.slack)
+        return InnerProblem(
+            self.observed, self.loss, self.weights, self.ridges, self.floor, self.slack, features=self.features
+        )
 
     # ------------------------------------------------------------------------------------------------- constants
 

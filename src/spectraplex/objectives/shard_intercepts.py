@@ -105,10 +105,9 @@ def beside_rows(_shard: Shard, found: Beside) -> Array:
 def bends_of(shard: Shard, z: Array, found: Beside, columns: Array) -> Bends:
     """The second derivative at these intercepts."""
     fit = _own(shard)
-    assert fit.ridges is not None
     there = fit.beside.observed.spread(z + fit.offset, found.rows, columns)
     seconds = fit.loss.second(there, fit.values, fit.weights)
-    return Bends(fit.beside.observed, seconds, fit.ridges)
+    return Bends(fit.beside.observed, seconds, fit.beside.sides)
 
 
 @known
