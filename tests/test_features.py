@@ -66,10 +66,7 @@ def test_effects_are_those_of_a_dense_least_squares_problem(which, sparse, scale
     """Intercepts and weights of features as unknowns of one linear system."""
     objective = made(which=which, charges=(0.4 * scale, 0.2 * scale), sparse=sparse)
     (rows, cols), (m, n) = places(objective), SHAPE
-    X, Y = (
-        dense(each, count)
-        for each, count in zip((objective.features.rows, objective.features.cols), SHAPE, strict=True)
-    )
+    X, Y = designs(objective)
     row_design, column_design = np.hstack([np.eye(m), X]), np.hstack([np.eye(n), Y])
     A = np.hstack([row_design[rows], column_design[cols]])
     prices = np.concatenate(
