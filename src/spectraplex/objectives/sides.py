@@ -98,7 +98,7 @@ class Featured:
 
     def split(self, effects: Array) -> tuple[Array, Array]:
         """The intercepts, and the weights of features, that an effect is best made of."""
-        weights = _solved(self._gram, self.design.T @ effects)
+        weights = self._gram @ (self.across @ effects)
         return effects - self.design @ weights, weights
 
     def pull(self, effects: Array) -> Array:
@@ -109,20 +109,25 @@ class Featured:
         return 0.5 * (self.ridge * float(own @ own) + self.charge * float(weights @ weights))
 
     def dual(self, sums: Array) -> float:
-        along = self.design.T @ sums
+        along = self.across @ sums
         return float(sums @ sums) / self.ridge + float(along @ along) / self.charge
 
     def terms(self, sums: Array) -> float:
-        along = abs(self.design).T @ np.abs(sums)
+        along = abs(self.across) @ np.abs(sums)
         return float(sums @ sums) / self.ridge + float(along @ along) / self.charge
 
     def block(self, bends: Array) -> Block:
         return Woodbury(self, bends)
 
     @cached_property
-    def _gram(self) -> Any:
-        """Cholesky factor of νI/ρ + XᵀX."""
-        return _factor(gram(self.design, None), self.charge / self.ridge)
+    def _gram(self) -> Array:
+        """(νI/ρ + XᵀX)⁻¹."""
+        return _inverse(gram(self.design, None), self.charge / self.ridge)
+
+    @cached_property
+    def across(self) -> Any:
+        """Xᵀ, by rows."""
+        return self.design.T.tocsr() if _sparse(self.design) else np.ascontiguousarray(self.design.T)
 
 
 class Woodbury:
@@ -131,14 +136,15 @@ class Woodbury:
     def __init__(self, side: Featured, bends: Array) -> None:
         self.side, self.bends, self.diagonal = side, bends, bends + side.ridge
         rho = side.ridge
-        self.inner = _factor(gram(side.design, bends / (rho * self.diagonal)), side.charge / rho**2)
+        self.inner = _inverse(gram(side.design, bends / (rho * self.diagonal)), side.charge / rho**2)
 
     def times(self, v: Array) -> Array:
         return np.asarray(self.bends * v + self.side.pull(v))
 
     def solve(self, v: Array) -> Array:
-        own, X = v / self.diagonal, self.side.design
-        return np.asarray(own + (X @ _solved(self.inner, X.T @ own)) / self.diagonal)
+        own = v / self.diagonal
+        along = self.inner @ (self.side.across @ own)
+        return np.asarray(own + (self.side.design @ along) / self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,17 +197,13 @@ def _sparse(matrix: Any) -> bool:
     return not isinstance(matrix, np.ndarray)
 
 
-def _factor(matrix: Array, more: float) -> Any:
-    from scipy.linalg import cho_factor
+def _inverse(matrix: Array, more: float) -> Array:
+    """Of a matrix as small as the features, by Cholesky: it is multiplied hundreds of times."""
+    from scipy.linalg import cho_factor, cho_solve
 
     matrix[np.diag_indices_from(matrix)] += more
-    return cho_factor(matrix, lower=True)
-
-
-def _solved(factor: Any, v: Array) -> Array:
-    from scipy.linalg import cho_solve
-
-    return np.asarray(cho_solve(factor, v))
+    found = np.asarray(cho_solve(cho_factor(matrix, lower=True), np.eye(matrix.shape[0])))
+    return np.asarray(0.5 * (found + found.T))
 
 
 def _longer(design: Any, count: int) -> Any:

@@ -111,6 +111,7 @@ def render(
         judge=judge,
         how=how,
         latest=vars(model).get("latest_") is not None,
+        features=recipe.features is not None,
         measure=measure,
         alone=alone,
         ridges=recipe.ridges,

@@ -14,7 +14,7 @@ from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
-from . import changing, fitting, folding, intervals, parameters, saving, serving
+from . import changing, featuring, fitting, folding, intervals, parameters, saving, serving
 from .classes import TwoClasses, tagged
 from .storage import Stored
 
@@ -50,6 +50,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
     ridge : how strongly intercepts are held back: a row with n observations has about n/(n + ridge) of its own mean. A
         pair is for rows and for columns. "auto" takes the pair with which the intercepts alone best predict each
         observation from all the others.
+    feature_ridge : the same for the weights of ``row_features`` and ``column_features``; "auto" takes what predicts
+        each row, and each column, best from all the others.
     weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
         by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
     implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
@@ -79,7 +81,9 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
     allowed_gap_ : the largest certified gap that ``tolerance`` allows this fit.
     rank_ : rank of the low-rank part.
     row_labels_, column_labels_ : ``Labels``; ``.values`` are the labels themselves, in the order of the arrays below.
-    offset_, row_intercepts_, column_intercepts_ : the intercepts.
+    offset_, row_intercepts_, column_intercepts_ : the intercepts, what features say included.
+    feature_weights_ : {"rows": {feature: weight}, "columns": {…}}, where there were features.
+    feature_ridge_ : the ridges of these weights fitted with; None where there were no features.
     U_, s_, V_ : the low-rank part as a singular value decomposition, before it is scaled. With ``implicit`` U_ has
         lines for rows and, below them, lines for columns.
     profiles_ : the left factors of the rows, what their columns contribute included; without ``implicit``, U_.
@@ -109,6 +113,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         delta: Any = "auto",
         intercepts: bool = True,
         ridge: Any = "auto",
+        feature_ridge: Any = "auto",
         weighting: Any = "frequency",
         implicit: float = 0.0,
         target_transform: Any = "none",
@@ -123,6 +128,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         self.delta = delta
         self.intercepts = intercepts
         self.ridge = ridge
+        self.feature_ridge = feature_ridge
         self.weighting = weighting
         self.implicit = implicit
         self.target_transform = target_transform
@@ -136,7 +142,15 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, duplicates: str = "all", time: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        duplicates: str = "all",
+        time: Any = None,
+        row_features: Any = None,
+        column_features: Any = None,
     ) -> MatrixCompletion:
         """Fit to values at pairs of labels.
 
@@ -149,10 +163,15 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
             "first" and "last" make one of them, and "error" refuses. The shell has the same words.
         time : n numbers or dates, when values were observed: the latest pairs are then kept aside to choose the radius
             by, and for intervals, in place of random ones. That is honest where later values are to be predicted.
+        row_features, column_features : what is known of rows and of columns: a data frame with their labels as its
+            index (or in a column of the same name as in the pairs), or (labels, features), with a frame, a sparse
+            matrix or an array. Numbers are standardised, every category is a zero or a one. A label that has features
+            and no observations is predicted by them.
         """
         parameters.present(y, sample_weight)
         first, second, names = pair_columns(X)
-        return fitting.fit_columns(self, first, second, y, sample_weight, names, duplicates=duplicates, time=time)
+        asked: Any = {"duplicates": duplicates, "time": time, "features": (row_features, column_features)}
+        return fitting.fit_columns(self, first, second, y, sample_weight, names, **asked)
 
     @_EitherWay
     def from_frame(
@@ -165,19 +184,21 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         *,
         duplicates: str = "all",
         time: str | None = None,
+        row_features: Any = None,
+        column_features: Any = None,
     ) -> MatrixCompletion:
         """Fit to three columns of a pandas, polars or arrow table, named; on the class, with default settings.
 
         ``predict`` then takes frames with those two columns of labels, whatever else they hold. A Dask frame is fitted
         on the cluster that is connected, where its rows are (docs/cluster.md). ``sample_weight`` and ``time`` name the
-        columns with what ``fit`` takes by these names, and ``duplicates`` is as there; there is no ``time`` on a
-        cluster.
+        columns with what ``fit`` takes by these names; ``duplicates`` and features are as there. On a cluster there are
+        neither times nor features.
         """
         if is_far(frame):
-            parameters.refuse_far(time=time)
+            parameters.refuse_far(time=time, row_features=row_features, column_features=column_features)
             return self._fit_far(frame, row, column, value, sample_weight, duplicates)
         columns = fitting.frame_columns(frame, row, column, value, sample_weight, time)
-        return self._fit_named(columns | {"duplicates": duplicates})
+        return self._fit_named(columns | {"duplicates": duplicates, "features": (row_features, column_features)})
 
     @with_callbacks
     def _fit_named(self, columns: dict[str, Any]) -> MatrixCompletion:
@@ -423,6 +444,12 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         """The model of a folder that ``save`` or the shell wrote (docs/command-line.md has what is in it)."""
         loaded: MatrixCompletion = saving.load(cls, folder)
         return loaded
+
+    @property
+    def feature_weights_(self) -> dict[str, dict[str, float]]:
+        """How much a unit of each feature adds to a prediction; numbers are standardised, categories zeros and ones."""
+        check_is_fitted(self, "s_")
+        return featuring.weights(self)
 
     @property
     def allowed_gap_(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from ...places.threads import one_blas_thread
 from ...stop import Status, Stop
 from ..callbacks import Told
 from ..input import repeats
+from ..input.features import Known, with_labels
 from ..input.labels import Labels, distinct
 from ..input.observations import OWNER, Observations, as_frame, frame_column, frame_numbers
 from ..input.times import of_pairs
-from . import notices, parameters, serving
+from . import featuring, notices, parameters, serving
+from .charges import settled_charges
 from .choose import choose, stretched
 from .folds import latest
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
@@ -87,15 +90,19 @@ def fit_columns(
     hooks: Hooks = NO_HOOKS,
     duplicates: Any = "all",
     time: Any = None,
+    features: tuple[Any, Any] = (None, None),
 ) -> Any:
-    """Fit a model to values at pairs of labels, given as two columns."""
+    """Fit a model to values at pairs of labels, given as two columns; ``features`` are those of rows and columns."""
     repeats.refuse_word(duplicates, f"{OWNER}: duplicates")
     seen, labels = parameters.observed(first, second, values, sample_weight)
+    known = featuring.read(features, names)
+    if known is not None:
+        seen, labels = with_labels(seen, labels, known)
     ranks = None if time is None else parameters.checked_times(time, first.size, sample_weight)
     when = None if ranks is None else of_pairs(seen, ranks)
     if duplicates != "all":
         seen = repeats.named(seen, labels, duplicates, _twice)
-    return fit_observations(model, seen, labels, names, hooks=hooks, when=when)
+    return fit_observations(model, seen, labels, names, hooks=hooks, when=when, features=known)
 
 
 def _twice(pair: str, found: repeats.Repeated) -> str:
@@ -113,10 +120,12 @@ def fit_observations(
     known: tuple[float, Rectangular] | None = None,
     hooks: Hooks = NO_HOOKS,
     when: Array | None = None,
+    features: tuple[Known | None, Known | None] | None = None,
 ) -> Any:
     """Fit a model to observations of a table; ``known`` is a radius and a start, in place of a choice.
 
-    ``when`` orders pairs by time (input/times.py): then the latest are kept aside, not random ones.
+    ``when`` orders pairs by time (input/times.py): then the latest are kept aside, not random ones. ``features`` are
+    what is known of rows and columns; a fit that goes on from another one keeps its.
     """
     recipe, radius = parameters.recipe_of(model), parameters.radius_of(model)
     seen = seen.tidy()
@@ -125,10 +134,13 @@ def fit_observations(
     parameters.refuse_size(seen.values)
     model.range_ = (float(seen.values.min()), float(seen.values.max()))
     used = parameters.as_fitted(model, seen)
+    told_of = featuring.taken(model, labels, features, known is not None)
+    recipe = replace(recipe, features=told_of.features)
     solver = hooks.solver
     with one_blas_thread, Told(model, hooks) as told:
-        said = notices.of_data(recipe, seen, parameters.takes_log(model))
+        said = notices.of_data(recipe, seen, parameters.takes_log(model)) + told_of.said(used)
         recipe = settled(recipe, used, parameters.chooses_ridge(model), parameters.chooses_delta(model))
+        recipe = settled_charges(recipe, used, parameters.charges_of(model) is None, parameters.chooses_ridge(model))
         start = None
         path = serving.no_path()
         if known is not None:
@@ -152,6 +164,7 @@ def fit_observations(
     scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))
     model.row_scales_, model.column_scales_ = scales
     keep(model, found, names)
+    featuring.keep(model, told_of, recipe)
     model.notices_ = said
     for each in said:
         warnings.warn(f"{OWNER}, about the data: {each}.", UserWarning, stacklevel=4)

@@ -22,6 +22,7 @@ from ...matrices.factors import Rectangular
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
 from ..input.observations import OWNER, Observations
+from .featuring import spoken
 from .folds import asides
 from .parameters import as_fitted, fitted_recipe
 from .recipe import Recipe, Solution, default_stop, plainly, solved
@@ -157,9 +158,9 @@ def _left(model: Any, recipe: Recipe, train: Observations, valid: Observations) 
 def _predicted(objective: Any, found: Solution, valid: Observations, row: bool, col: bool) -> Array:
     """What is said of pairs when their rows, or columns, are not known."""
     z = np.full(len(valid), float(objective.offset))
-    for known, effects, codes in ((row, found.rows, valid.rows), (col, found.cols, valid.cols)):
-        if known:
-            z += effects[codes]
+    sides = zip((row, col), (found.rows, found.cols), spoken(objective, found), (valid.rows, valid.cols), strict=True)
+    for known, effects, told, codes in sides:
+        z += (effects if known else told)[codes]
     if row and col:
         entries = Rectangular(found.profiles, found.X.s, found.X.V).entries(valid.rows, valid.cols)
         scales = objective.scales

@@ -53,6 +53,7 @@ def recipe_of(model: Any) -> Recipe:
     number(OWNER, "tolerance", model.tolerance, positive=True)
     whole(OWNER, "max_iter", model.max_iter)
     takes_log(model)
+    charges_of(model)
     delta = 1.0 if chooses_delta(model) else number(OWNER, "delta", model.delta, positive=True)
     return Recipe(model.loss, delta, ridges, exponent, number(OWNER, "implicit", model.implicit))
 
@@ -71,10 +72,25 @@ def chooses_delta(model: Any) -> bool:
     return is_word(model.delta, "auto")
 
 
+def charges_of(model: Any) -> tuple[float, float] | None:
+    """The ridges of the weights of features; None where they are left to the data."""
+    given = model.feature_ridge
+    if is_word(given, "auto"):
+        return None
+    pair = given if isinstance(given, tuple | list) else (given, given)
+    if isinstance(given, str) or len(pair) != 2:
+        raise ValueError(
+            f"{OWNER}: feature_ridge must be 'auto', a number, or one for rows and one for columns, got {given!r}."
+        )
+    row, column = (number(OWNER, "feature_ridge", each, positive=True) for each in pair)
+    return row, column
+
+
 def fitted_recipe(model: Any) -> Recipe:
-    """The settings of a fitted model, with what its data chose."""
+    """The settings of a fitted model, with what its data chose, and its features."""
     recipe = recipe_of(model)
-    return replace(recipe, delta=model.delta_, ridges=None if recipe.ridges is None else model.ridge_)
+    ridges = None if recipe.ridges is None else model.ridge_
+    return replace(recipe, delta=model.delta_, ridges=ridges, features=vars(model).get("features_"))
 
 
 def radius_of(model: Any) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from ...objectives import Objective
 from ...objectives.implicit import Implicit
 from ...objectives.inner import SLACK
 from ...objectives.intercepts import Intercepts
+from ...objectives.sides import Features
 from ...observers import Observer
 from ...penalized import zero_image
 from ...places.numpy import EPS, Array
@@ -58,6 +59,7 @@ class Recipe:
     ridges: tuple[float, float] | None
     exponent: float
     implicit: float = 0.0
+    features: Features | None = field(default=None, compare=False)
 
     def losses(self) -> Loss:
         known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
@@ -89,6 +91,7 @@ class Recipe:
             weights=seen.weights,
             offset=offset,
             ridges=self.ridges,
+            features=None if self.features is None else self.features.sized(seen.shape),
             scales=scales,
             slack=slack,
         )

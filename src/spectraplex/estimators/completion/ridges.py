@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...losses import Loss
-from ...objectives.inner import InnerProblem
+from ...objectives.inner import Inner, InnerProblem
 from ...objectives.intercepts import Intercepts
 from ...places.numpy import Array
 from ..input.observations import Observations
@@ -50,6 +50,7 @@ class Alone:
         self.table = Intercepts(
             seen.rows, seen.cols, seen.values, seen.shape, self.loss, weights=seen.weights, offset=self.offset
         )
+        self.features = None if recipe.features is None else recipe.features.sized(seen.shape)
         which = self.table.which
         rows, cols = self.table.pattern.rows.astype(np.intp), self.table.pattern.indices.astype(np.intp)
         self.rows: Array = rows if which is None else rows[which]
@@ -57,11 +58,14 @@ class Alone:
 
     def predicted(self, ridges: tuple[float, float] | None) -> Array:
         """What offset and intercepts say of every observation."""
-        table = self.table
-        z = np.full(table.values.size, self.offset)
-        inside = InnerProblem(table.observed, self.loss, table.weights, ridges, 0.0, slack=_ROUGH, often=False)
-        found = inside.solve(z, table.values)
-        return table.observed.spread(z, found.rows, found.cols)
+        table, found = self.table, self.fitted(ridges)
+        return table.observed.spread(np.full(table.values.size, self.offset), found.rows, found.cols)
+
+    def fitted(self, ridges: tuple[float, float] | None) -> Inner:
+        """The intercepts, roughly."""
+        table, asked = self.table, {"slack": _ROUGH, "often": False, "features": self.features}
+        inside = InnerProblem(table.observed, self.loss, table.weights, ridges, 0.0, **asked)  # type: ignore[arg-type]
+        return inside.solve(np.full(table.values.size, self.offset), table.values)
 
     def score(self, ridges: tuple[float, float]) -> float:
         """Mean loss of every observation as it is predicted without it."""

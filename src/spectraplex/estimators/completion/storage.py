@@ -15,6 +15,7 @@ from ...places.numpy import Array
 from ...trace import Trace
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations
+from . import featuring
 from .intervals import Calibration
 from .parameters import recipe_of
 
@@ -47,6 +48,7 @@ class Stored:
         arrays |= {f"history.{name}": column for name, column in history.items() if name != "kind"}
         if vars(me).get("latest_") is not None:
             arrays["latest"] = me.latest_
+        arrays |= featuring.packed(me)
         if "calibration_" in vars(me):
             arrays |= me.calibration_.packed()
         document = {
@@ -56,6 +58,7 @@ class Stored:
             "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
             "chosen": {"ridge": plain(me.ridge_), "delta": plain(me.delta_)},
             "notices": list(me.notices_),
+            "features": featuring.described(me),
             "range": list(me.range_),
             "shape": list(me.shape_),
             "counted": [me.row_labels_.counted, me.column_labels_.counted],
@@ -105,6 +108,7 @@ class Stored:
             model.latest_ = arrays.get("latest")
             if model.latest_ is not None and model.latest_.shape != np.asarray(arrays["values"]).shape:
                 raise ValueError("what is latest does not fit")
+            featuring.unpack(model, arrays, document.get("features"))
             if "calibration.scales" in arrays:
                 model.calibration_ = Calibration.unpacked(arrays)
             _fit_together(model)
