@@ -162,6 +162,17 @@ def test_they_are_pickled_stored_and_kept_by_partial_fit():
     assert model.fit(old[["who", "what"]], old.value).features_ is None
 
 
+def test_forget_keeps_features_also_of_labels_without_observations():
+    old, new, people, things = made()
+    pairs = new.loc[new.who != "p3", ["who", "what"]]
+    model = fitted(old, **FAST, row_features=people, column_features=things)
+    before = model.predict(pairs)
+    model.forget(rows=["p3"])
+    assert "p3" not in model.row_labels_.values.tolist() and len(model.row_labels_) == 119
+    assert np.abs(model.predict(pairs) - before).max() < 0.2  # p3 is one of 96 that the weights come from
+    assert model.status_ == "GAP"
+
+
 def test_ridges_of_features_may_be_given():
     old, _, people, things = made()
     known = {"row_features": people, "column_features": things}

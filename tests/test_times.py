@@ -72,6 +72,8 @@ def test_frames_reports_and_intervals():
     more = model.fold_in({1000: {0: 3.0, 1: 4.0}})
     vars(more).pop("calibration_")
     assert all(np.isfinite(end).all() for end in more.predict([(1000, 3)], interval=0.5))
+    back = MatrixCompletion.from_arrays(*more.to_arrays())
+    assert np.array_equal(back.latest_, model.latest_)
 
 
 def test_weights_of_zero_and_pairs_that_come_twice():
@@ -83,6 +85,9 @@ def test_weights_of_zero_and_pairs_that_come_twice():
     twice = [*PAIRS, ("a", "x")]
     model = MatrixCompletion(validation=0.2, radius=1.0).fit(twice, [1.0, 2.0, 3.0, 4.0, 5.0, 2.0], time=[*time, 6])
     assert model.latest_.tolist() == [True, True, False, False, False, False]
+    once = MatrixCompletion(validation=0.2, radius=1.0)
+    once.fit(twice, [1.0, 2.0, 3.0, 4.0, 5.0, 2.0], time=[*time, 6], duplicates="mean")
+    assert once.latest_.tolist() == [True, False, False, False, False]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ...places.numpy import Array
 from ..input import repeats
 from ..input.labels import Labels
 from ..input.observations import OWNER, Observations, pair_columns
-from . import fitting, parameters
+from . import featuring, fitting, parameters
 from .recipe import grown
 
 
@@ -62,14 +62,17 @@ def fewer(model: Any, pairs: Any, rows: Any, columns: Any) -> Any:
     if gone.all():
         raise ValueError(f"{OWNER}: forget would leave no observation; there is nothing to fit.")
     kept = seen.part(~gone)
-    found = [np.unique(codes, return_inverse=True) for codes in (kept.rows, kept.cols)]
-    (row_places, new_rows), (column_places, new_cols) = found
+    # a label that had features only is still known by them
+    row_places, column_places = (
+        np.union1d(codes, unseen) for codes, unseen in zip((kept.rows, kept.cols), featuring.unseen(model), strict=True)
+    )
+    new_rows, new_cols = np.searchsorted(row_places, kept.rows), np.searchsorted(column_places, kept.cols)
     shape = (row_places.size, column_places.size)
     labels = tuple(
         Labels.of(each.values[places])
         for each, places in ((model.row_labels_, row_places), (model.column_labels_, column_places))
     )
-    left = Observations(new_rows.reshape(-1), new_cols.reshape(-1), kept.values, kept.weights, shape)
+    left = Observations(new_rows, new_cols, kept.values, kept.weights, shape)
     names = list(model.feature_names_in_) if "feature_names_in_" in vars(model) else None
     known = (model.radius_, _start(model, row_places, column_places))
     return fitting.fit_observations(model, left, labels, names, known)

@@ -95,6 +95,16 @@ def keep(model: Any, told: Taken, recipe: Recipe) -> None:
     model.feature_ridge_ = None if recipe.features is None else recipe.features.charges
 
 
+def unseen(model: Any) -> tuple[Array, Array]:
+    """Places of labels that have features and no observations."""
+    features, counts = vars(model).get("features_") or Features(), model.observations_.counts()
+    rows, cols = (
+        np.flatnonzero(count == 0) if design is not None else np.empty(0, np.intp)
+        for design, count in zip((features.rows, features.cols), counts, strict=True)
+    )
+    return rows, cols
+
+
 def weights(model: Any) -> dict[str, dict[str, float]]:
     """The weight of every feature, from the whole effects."""
     features: Features | None = vars(model).get("features_")

@@ -26,7 +26,7 @@ from .featuring import spoken
 from .folds import asides
 from .parameters import as_fitted, fitted_recipe
 from .recipe import Recipe, Solution, default_stop, plainly, solved
-from .serving import linear, linked
+from .serving import linear, linked, of_fit
 
 _CASES = ((True, True), (False, True), (True, False), (False, False))  # whether row and column are known
 
@@ -120,11 +120,8 @@ def _at(counts: Array, codes: Array) -> Array:
 
 
 def _calibrate(model: Any) -> Calibration:
-    seen: Observations = model.observations_
+    seen, late = of_fit(model), vars(model).get("latest_")
     used, recipe = as_fitted(model, seen), fitted_recipe(model)
-    late = vars(model).get("latest_")
-    if late is not None:  # rows that were folded in lie behind those of the fit
-        late = np.concatenate([late, np.zeros(len(seen) - late.size, bool)])
     left: list[list[Array]] = [[] for _ in _CASES]  # basis, residual and weight of every held-out value, by cases
     for aside in asides(seen, float(model.validation), late):
         train, valid = used.part(~aside), used.part(aside)

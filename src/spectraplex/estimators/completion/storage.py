@@ -18,6 +18,7 @@ from ..input.observations import OWNER, Observations
 from . import featuring
 from .intervals import Calibration
 from .parameters import recipe_of
+from .serving import of_fit
 
 _FORMAT = 1
 _ARRAYS = ("U_", "s_", "V_", "profiles_", "row_intercepts_", "column_intercepts_", "row_scales_", "column_scales_")
@@ -105,13 +106,13 @@ class Stored:
             model.certificate_ = _certificate(
                 {name: restored(value) for name, value in document["certificate"].items()}
             )
+            _fit_together(model)
             model.latest_ = arrays.get("latest")
-            if model.latest_ is not None and model.latest_.shape != np.asarray(arrays["values"]).shape:
+            if model.latest_ is not None and model.latest_.shape != (len(of_fit(model)),):
                 raise ValueError("what is latest does not fit")
             featuring.unpack(model, arrays, document.get("features"))
             if "calibration.scales" in arrays:
                 model.calibration_ = Calibration.unpacked(arrays)
-            _fit_together(model)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(f"{OWNER}: the stored model is damaged (missing or unknown entry: {error}).") from error
         model.n_features_in_ = 2
