@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.completion import serving
+from ..estimators.completion import intervals, serving
 from ..places.numpy import Array
 from ..tables.layout import Asked
 from ..tables.pairs import read_pairs
@@ -23,11 +23,19 @@ from .testing import words
 
 
 def predict(
-    folder: Path, pairs: Path, out: Path | None, asked: Asked, names: Path | None, quiet: bool, as_json: bool
+    folder: Path,
+    pairs: Path,
+    out: Path | None,
+    asked: Asked,
+    names: Path | None,
+    quiet: bool,
+    as_json: bool,
+    interval: float | None = None,
 ) -> None:
-    """The lines of a file with a prediction behind each."""
+    """The lines of a file with a prediction behind each, and the ends of an interval if that was asked for."""
     stored = store.read(folder)
     model = stored.model
+    level = None if interval is None else intervals.level_of(interval)
     found = read_pairs(pairs, asked, stored.names)
     if not quiet:
         say(f"{found.told}.")
@@ -49,14 +57,14 @@ def predict(
         _unknown(rows, cols)
         if "no header" in found.told and rows[0] < 0 and cols[0] < 0 and len(rows) > 1:
             say("The first line was taken for a pair; if it names the columns, say --header.")
-    texts = as_texts(predicted.tolist(), model.range_)
+    numbers = [predicted, *(() if level is None else intervals.asked(model, rows, cols, level)[1:])]
+    told = [each.tolist() if as_json else as_texts(each.tolist(), model.range_) for each in numbers]
     lines = [
-        [*line, *beside(titles, row, column), value]
-        for line, row, column, value in zip(
-            found.lines, first, second, predicted.tolist() if as_json else texts, strict=True
-        )
+        [*line, *beside(titles, row, column), *values]
+        for line, row, column, *values in zip(found.lines, first, second, *told, strict=True)
     ]
-    table(out, as_json, [*found.names, *heading(titles), "prediction"], lines, asked.decimal)
+    behind = ["prediction", "lower", "upper"][: len(numbers)]
+    table(out, as_json, [*found.names, *heading(titles), *behind], lines, asked.decimal, len(numbers))
 
 
 def _unknown(rows: Array, cols: Array) -> None:

@@ -70,8 +70,12 @@ def complete(
     validation: Annotated[float | None, typer.Option(help="The share kept aside to choose the radius.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Most steps of the last fit.")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides what is kept aside.")] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="When values were observed: the latest are held out to choose.")
+    ] = None,
     test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Values kept from the fit, to say how good predictions are.")
+        str | None,
+        typer.Option(metavar="FILE", help="Values kept from the fit, to say how good it is; or a share, such as 0.1."),
     ] = None,
     names: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file with a title for every id, for the report.")

@@ -41,6 +41,9 @@ def predict(
     encoding: Encoding = None,
     decimal: Annotated[str | None, typer.Option(metavar="MARK", help="Write decimals with a comma: ,")] = None,
     names: NamesFile = None,
+    interval: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Lower and upper ends, too, with this share of values inside.")
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -49,7 +52,7 @@ def predict(
     from . import answer as answers
 
     asked = Asked(row=row, column=column, delimiter=delimiter, header=header, encoding=encoding, decimal=decimal)
-    answers.predict(model, pairs, out, asked, names, quiet, json)
+    answers.predict(model, pairs, out, asked, names, quiet, json, interval)
 
 
 MinSupport = Annotated[

@@ -72,8 +72,8 @@ def reported(
         if titles is not None:
             model, pairs = titled(model, titles, None if held is None else held.pairs)
             kept = None if held is None else (pairs, held.values)
-        command = [shown(word) for word in job.command]
-        report.write(model, path, source=shown(job.file.name), held_out=kept, command=command or None)
+        command, how = [shown(word) for word in job.command], "" if held is None else held.how
+        report.write(model, path, source=shown(job.file.name), held_out=kept, how=how, command=command or None)
     except OSError:
         raise
     except Exception as error:  # a fit of hours must not be lost because of its page

@@ -20,7 +20,7 @@ from ..estimators.completion.fitting import fit_observations
 from ..estimators.completion.saving import described
 from ..hooks import Hooks
 from ..tables import reading as tables
-from . import journal, settings, store
+from . import journal, settings, store, testing
 from .aside import folder_aside, refuse_folder
 from .beside import Beside, held_out, judged, read_titles, reported
 from .journal import Journal
@@ -127,13 +127,20 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     if mark is not None and mark != table.mark:
         raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
     going_on = mark is not None
-    held, titles = held_out(job, table, going_on), read_titles(job, table, going_on)
-    aside = {name: str(Path(job.said[name]).resolve()) for name in ("test", "names") if name in job.said}
+    whole, share = table, testing.share_of(job.said)
+    files = ["names"] if share is not None else ["test", "names"]
+    if share is None:
+        held = held_out(job, table, going_on)
+    else:
+        table, held = testing.cut(job.file, table, share)
+        job.talk(f"{held.values.size:,} values are kept from the fit as a test: {held.how}.")
+    titles = read_titles(job, table, going_on)
+    aside = {name: str(Path(job.said[name]).resolve()) for name in files if name in job.said}
     document = {
         "file": str(job.file.resolve()),
         "out": job.out.name,
         "said": job.said | aside,
-        "fingerprint": table.mark,
+        "fingerprint": whole.mark,
     }
     measure = "held-out RMSE" if model.loss == "squared" else "held-out loss"
     progress = StatusLine(job.quiet, measure)
@@ -187,7 +194,8 @@ def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        fit_observations(model, table.observations(), (table.row_labels, table.column_labels), names, hooks=hooks)
+        labels = (table.row_labels, table.column_labels)
+        fit_observations(model, table.observations(), labels, names, hooks=hooks, when=table.when)
     for each in heard:
         if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
             job.talk(heard_of(each))

@@ -30,7 +30,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)
     ),
-    **dict.fromkeys(("decimal", "thousands", "names"), (str,)),
+    **dict.fromkeys(("decimal", "thousands", "names", "time"), (str,)),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
     **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),

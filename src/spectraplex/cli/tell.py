@@ -78,11 +78,16 @@ def titled(model: Any, titles: Names, pairs: Any) -> tuple[Any, Any]:
 
 
 def table(
-    out: Path | None, as_json: bool, names: list[str], lines: list[list[Any]], decimal: str | None = None
+    out: Path | None,
+    as_json: bool,
+    names: list[str],
+    lines: list[list[Any]],
+    decimal: str | None = None,
+    numbers: int = 1,
 ) -> None:
     """CSV with a header, or a JSON list of objects; to a file that is written aside, or to standard output.
 
-    With a decimal comma numbers have one, and semicolons separate.
+    With a decimal comma the last fields, so many numbers, have one, and semicolons separate.
     """
     names = _distinct(names)
     if as_json:
@@ -91,7 +96,7 @@ def table(
     comma = decimal in (",", "comma")
     texts = [["" if field is None else as_text(field) for field in line] for line in lines]
     if comma:
-        texts = [[*line[:-1], line[-1].replace(".", ",")] for line in texts]
+        texts = [[*line[:-numbers], *(each.replace(".", ",") for each in line[-numbers:])] for line in texts]
     put(csv_text([names, *texts], ";" if comma else ","), out)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from ..estimators import MatrixCompletion
 from ..estimators.completion import serving
+from ..estimators.completion.folds import folds, latest
 from ..estimators.input.labels import Labels, as_column, objects
+from ..estimators.input.times import of_pairs
+from ..numerals import percent
 from ..places.numpy import Array
 from ..tables import reading as tables
 from ..tables.layout import Asked
@@ -30,6 +33,7 @@ class Held:
     cols: Array
     values: Array
     mark: str
+    how: str = ""
 
     @property
     def pairs(self) -> Array:
@@ -38,7 +42,7 @@ class Held:
 
 def read(file: Path, asked: Asked, table: tables.Table) -> Held:
     """A file like the one that is fitted; before the fit, so that what is wrong with it is told at once."""
-    found = tables.read(file, asked.over(table.reading), fitted=False)
+    found = tables.read(file, replace(asked.over(table.reading), time=None), fitted=False)
     return known(file, found, table.row_labels, table.column_labels)
 
 
@@ -47,6 +51,36 @@ def known(file: Path, found: tables.Table, rows: Labels, columns: Labels) -> Hel
     first = _as_known(rows, found.row_labels, file, "row")[found.rows]
     second = _as_known(columns, found.column_labels, file, "column")[found.cols]
     return Held(file, first, second, found.values, found.mark)
+
+
+def share_of(said: dict[str, Any]) -> float | None:
+    """The share of the values that ``--test`` asks for; None where it names a file, or nothing is asked for."""
+    given = str(said.get("test", ""))
+    try:
+        share = float(given)
+    except ValueError:
+        return None
+    if Path(given).exists():
+        return None
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"--test is a file, or a share of the values between 0 and 1 such as 0.1, got {given}.")
+    return share
+
+
+def cut(file: Path, table: tables.Table, share: float) -> tuple[tables.Table, Held]:
+    """What is fitted and what is kept from the fit: the latest pairs where times are known, else random ones."""
+    seen = table.observations()
+    which = folds(seen, share)[0] if table.when is None else latest(seen, share, table.when)
+    how = f"{percent(share)} of the pairs, " + ("chosen at random" if table.when is None else "the latest")
+    rows, cols = table.row_labels.values[table.rows[which]], table.column_labels.values[table.cols[which]]
+    held = Held(file, rows.astype(object), cols.astype(object), table.values[which], table.mark, how)
+    rest = replace(table, rows=table.rows[~which], cols=table.cols[~which], values=table.values[~which], when=None)
+    if not len(rest):
+        raise ValueError(f"{file}: with --test {share:g} nothing would be left to fit.")
+    if table.when is not None:
+        pair = np.unique(table.rows * table.shape[1] + table.cols, return_inverse=True)[1].reshape(-1)
+        rest = replace(rest, when=of_pairs(rest.observations(), table.when[pair][~which]))
+    return tables.without_empty(rest, True), held
 
 
 def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
@@ -73,6 +107,7 @@ def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
     return {
         "file": shown(held.file.name),
         "fingerprint": held.mark,
+        "kept": held.how,
         "observations": found.count,
         "unseen": found.unseen,
         "fitted_too": found.fitted,
@@ -108,4 +143,5 @@ def words(facts: dict[str, Any], number: Any) -> str:
     """One line."""
     beside = ", ".join(f"{name.lower()} {number(error)}" for name, error in facts["baselines"].items())
     count = f"{facts['observations']:,} value{'s' if facts['observations'] != 1 else ''}"
-    return f"{facts['measure']} {number(facts['error'])} on {count} of {facts['file']} ({beside})"
+    kept = f", {facts['kept']}" if facts.get("kept") else ""
+    return f"{facts['measure']} {number(facts['error'])} on {count} of {facts['file']}{kept} ({beside})"

@@ -164,7 +164,7 @@ def read_parquet(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table
     told = f"{path}: rows from {row!r}, columns from {column!r}, values from {value!r}"
     tell(told)
     try:
-        frame, values = _values(frame, value, asked)
+        frame, values = with_values(frame, value, asked)
         first, second = (_labels(frame, name) for name in (row, column))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {str(error).removeprefix('MatrixCompletion: ')}") from None
@@ -174,7 +174,7 @@ def read_parquet(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table
     return _table(path, rows, cols, values, labels, (row, column, value), told, reading, asked)
 
 
-def _values(frame: Any, name: str, asked: Asked) -> tuple[Any, Array]:
+def with_values(frame: Any, name: str, asked: Asked) -> tuple[Any, Array]:
     """The frame without what is to be left out, and its values; nothing else may be missing or infinite."""
     import narwhals as nw
 

@@ -52,6 +52,7 @@ class Asked:
     drop_empty: bool = False
     decimal: str | None = None
     thousands: str | None = None
+    time: str | None = None
 
     def over(self, earlier: dict[str, Any]) -> Asked:
         """This where something was said, else what was known earlier."""
@@ -142,6 +143,7 @@ def _headed(sample: list[tuple[str, ...]], asked: Asked) -> bool:
 def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
     """Places of the row, column and value columns, asked for or guessed."""
     places: dict[str, int] = {}
+    when = None if asked.time is None else place_of(name, layout, asked.time, "--time")  # is nothing else
     for role in ("row", "column", "value"):
         wanted = getattr(asked, role)
         if wanted is not None:
@@ -149,13 +151,14 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
     plain = plain_names(layout)
     for role, words in _KNOWN.items():
         found = next((plain.index(word) for word in words if word in plain), None)
-        if layout.header and role not in places and found is not None and found not in places.values():
+        if layout.header and role not in places and found is not None and found not in (when, *places.values()):
             places[role] = found
-    kinds = eligible(kinds_of(layout), [k for k in range(len(plain)) if k not in places.values()], 3 - len(places))
+    open_ones = [k for k in range(len(plain)) if k not in (when, *places.values())]
+    kinds = eligible(kinds_of(layout), open_ones, 3 - len(places))
     for role in ("value", "row", "column") if layout.header else ("row", "column", "value"):
         if role in places:
             continue
-        free = [k for k in range(len(layout.names)) if k not in places.values()]
+        free = [k for k in range(len(layout.names)) if k not in (when, *places.values())]
         wanted = sum(each not in places for each in ("row", "column"))
         if role == "value":
             likely = value_places(plain, kinds, _after_labels(kinds, free, wanted))

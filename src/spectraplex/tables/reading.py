@@ -10,6 +10,7 @@ import numpy as np
 
 from ..estimators.input import repeats
 from ..estimators.input.labels import Labels
+from ..estimators.input.times import of_pairs
 from .given import ARRAYS, given, name_of
 from .layout import Asked
 from .table import Table
@@ -22,8 +23,18 @@ def read(path: Path, asked: Asked, fitted: bool = True, tell: Callable[[str], No
     """
     repeats.refuse_word(asked.duplicates, "--duplicates")
     with given(path) as file:
-        table = checked(_read(file, asked, lambda guess: tell(guess.replace(str(file), name_of(path)))), asked, fitted)
+        table = _checked_in_time(file, asked, fitted, lambda guess: tell(guess.replace(str(file), name_of(path))))
     return replace(table, guess=table.guess.replace(str(file), name_of(path)))
+
+
+def _checked_in_time(file: Path, asked: Asked, fitted: bool, tell: Callable[[str], None]) -> Table:
+    """The table, checked, with the times of its pairs where these were asked for."""
+    table = _read(file, asked, tell)
+    if asked.time is not None and table.values.size:
+        from .times import ranks
+
+        table = replace(table, when=of_pairs(table.observations(), ranks(file, asked, table)))
+    return checked(table, asked, fitted)
 
 
 def _read(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:

@@ -19,7 +19,8 @@ class Table:
     """What was read: value k stands at (rows[k], cols[k]); labels are text where the file is text.
 
     ``reading`` says how it was read, so that the same file can be read the same way again; ``guess`` says it to a
-    person; ``names`` are those of the row, column and value columns; ``locate`` finds where value k is in the file.
+    person; ``names`` are those of the row, column and value columns; ``locate`` finds where value k is in the file;
+    ``when`` orders the pairs by time, in the order of the table, if times were asked for.
     """
 
     rows: Array
@@ -32,6 +33,7 @@ class Table:
     reading: dict[str, Any]
     guess: str
     locate: Callable[[int], str]
+    when: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -295,9 +295,9 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
 
     def _between(self, X: Any, interval: Any) -> tuple[Array, Array, Array]:
         level = intervals.level_of(interval)
-        intervals.refuse(self)
         if is_far(X):
             raise ValueError(f"{OWNER}: interval is for pairs on this machine; give those, or leave it out.")
+        intervals.refuse(self)
         first, second, _ = pair_columns(X, getattr(self, "feature_names_in_", None))
         return intervals.ends(self, *self._placed(first, second), level)
 

@@ -109,6 +109,12 @@ def ends(model: Any, rows: Array, cols: Array, level: float) -> tuple[Array, Arr
     return linked(model, z), linked(model, low), linked(model, high)
 
 
+def asked(model: Any, rows: Array, cols: Array, level: float) -> tuple[Array, Array, Array]:
+    """The same, refusing a model that has no intervals."""
+    refuse(model)
+    return ends(model, rows, cols, level)
+
+
 def _times(end: float, scale: Array) -> Array:
     """An end that is infinite stays so, also where the scale is zero."""
     return np.full(scale.size, end) if math.isinf(end) else end * scale
