@@ -12,7 +12,7 @@ import sys
 import time
 
 QUICK = ("start", "kernels", "steps", "small", "duals", "hybrid", "dense")
-REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "imputation")
+REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "known", "imputation")
 ASKED = ("ratings_1m", "pipeline", "cluster", "huge", "plan")  # only by name
 
 

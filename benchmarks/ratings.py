@@ -14,6 +14,7 @@ from spectraplex import datasets
 from spectraplex.estimators import MatrixCompletion
 
 GRID = {"implicit": [0.0, 0.25, 0.5, 0.75]}
+LEVEL = 0.9  # of intervals
 SCORING = "neg_root_mean_squared_error"
 
 
@@ -44,6 +45,20 @@ def verdict(name: str, reached: float, limit: float) -> str:
     return f"{name}: test RMSE {reached:.4f} (limit {limit:g}: {'met' if reached <= limit else 'MISSED'})"
 
 
+def covered(model: Any, test: Any, level: float = LEVEL) -> tuple[float, float]:
+    """The share of test values inside their intervals, and the mean width of these."""
+    _, low, high = model.predict(pairs(test), interval=level)
+    return float(np.mean((low <= test.values) & (test.values <= high))), float(np.mean(high - low))
+
+
+def coverage(shares: list[float]) -> str:
+    """Whether nine in ten values are inside, as nearly as was asked for."""
+    met = 0.88 <= np.mean(shares) <= 0.92 and min(shares) >= 0.85 and max(shares) <= 0.95
+    told = ", ".join(f"{share:.4f}" for share in shares)
+    limits = "mean within 0.88 … 0.92, each within 0.85 … 0.95"
+    return f"u1 … u5, 90 % intervals: coverage {np.mean(shares):.4f} ({told}; {limits}: {'met' if met else 'MISSED'})"
+
+
 def memory() -> str:
     return f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB"
 
@@ -58,9 +73,11 @@ def run() -> Iterator[str]:
     plain: list[float] = []
     given: list[float] = []
     grid: list[float] = []
+    inside: list[float] = []
     for fold, (train, test) in enumerate(splits, 1):
         model, seconds = fitted(MatrixCompletion(), train)
         plain.append(error(model, test))
+        inside.append(covered(model, test)[0])
         gap = model.certificate_.gap / model.certificate_.value
         line = (
             f"u{fold}: nothing set {plain[-1]:.4f} in {seconds:.1f} s (radius {model.radius_:.0f}, rank {model.rank_}, "
@@ -76,6 +93,7 @@ def run() -> Iterator[str]:
     change = f"{given[0]:.5f} → {error(fine, test):.5f}, {seconds:.1f} s"
     yield f"u1, radius 1000, from a certified gap of 2 % to one of 0.01 %: {change}"
     yield verdict("u1 … u5, nothing set", float(np.mean(plain)), 0.9085)
+    yield coverage(inside)
     yield f"u1 … u5, radius 1000 given: test RMSE {np.mean(given):.4f}"
     yield verdict(f"u1 … u5, tuned over {GRID} on training folds", float(np.mean(grid)), 0.899)
     yield memory()
