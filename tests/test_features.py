@@ -10,7 +10,7 @@ import spectraplex as sx
 from spectraplex.losses import Huber, Logistic, Squared
 from spectraplex.objectives.implicit import Implicit
 from spectraplex.objectives.intercepts import Intercepts
-from spectraplex.objectives.sides import Featured, Features
+from spectraplex.objectives.sides import Featured, SideFeatures
 
 SHAPE = (12, 9)
 LOSSES = {"squared": Squared(), "huber": Huber(0.5), "logistic": Logistic()}
@@ -36,7 +36,7 @@ def made(loss="squared", which="both", *, ridges=(1.5, 0.7), charges=(0.4, 0.2),
         weights=rng.uniform(0.5, 2.0, cells.size) if weights else None,
         offset=0.25,
         ridges=ridges,
-        features=Features(*designs, charges),
+        features=SideFeatures(*designs, charges),
         scales=(rng.uniform(0.5, 2.0, SHAPE[0]), rng.uniform(0.5, 2.0, SHAPE[1])),
     )
 
@@ -157,9 +157,9 @@ def test_features_without_weight_change_nothing():
     z = np.random.default_rng(2).standard_normal(70)
     without = plain.inner(z)
     for features in (
-        Features(np.ones((12, 1)), np.ones((9, 1)), (1e12, 1e12)),
-        Features(np.zeros((12, 4)), csr_matrix((9, 2))),
-        Features(),
+        SideFeatures(np.ones((12, 1)), np.ones((9, 1)), (1e12, 1e12)),
+        SideFeatures(np.zeros((12, 4)), csr_matrix((9, 2))),
+        SideFeatures(),
     ):
         other = Intercepts(
             *places(plain),

@@ -18,7 +18,7 @@ from ..losses.squared import Squared
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array
 from ..places.pattern import Pattern
-from .sides import Diagonal, Features, Side, sides
+from .sides import Diagonal, Side, SideFeatures, sides
 
 SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
 _MOST = 200  # conjugate-gradient iterations, or Newton steps: never reached but at rounding level
@@ -78,7 +78,7 @@ class InnerProblem:
     floor: float
     slack: float = SLACK
     often: bool = True
-    features: Features | None = None
+    features: SideFeatures | None = None
 
     def solve(self, z: Array, values: Array) -> Inner:
         observed, (m, n) = self.observed, self.observed.pattern.shape

@@ -29,7 +29,7 @@ from ..places.pattern import Pattern
 from ..rounding import VANISHING, moved, of_image, of_sum
 from .facts import facts_of
 from .inner import SLACK, Inner, InnerProblem, Observed
-from .sides import Features
+from .sides import SideFeatures
 from .table_parts import table_kind, table_parts
 
 
@@ -68,7 +68,7 @@ class Intercepts:
         weights: Array | None = None,
         offset: float = 0.0,
         ridges: tuple[float, float] | None = None,
-        features: Features | None = None,
+        features: SideFeatures | None = None,
         scales: tuple[Array, Array] | None = None,
         slack: float = SLACK,
     ) -> None:

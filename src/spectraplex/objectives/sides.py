@@ -148,16 +148,16 @@ class Woodbury:
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class SideFeatures:
     """What is known of rows and of columns: a line of numbers each (None: nothing), and the ridges of their weights."""
 
     rows: Any = None
     cols: Any = None
     charges: tuple[float, float] = (1.0, 1.0)
 
-    def sized(self, shape: tuple[int, int]) -> Features:
+    def sized(self, shape: tuple[int, int]) -> SideFeatures:
         """For a table with more rows and columns: nothing is known of those."""
-        return Features(_longer(self.rows, shape[0]), _longer(self.cols, shape[1]), self.charges)
+        return SideFeatures(_longer(self.rows, shape[0]), _longer(self.cols, shape[1]), self.charges)
 
     def marks(self) -> list[Any]:
         """For fingerprints: the charges in words, and a mark of every design."""
@@ -169,7 +169,7 @@ class Features:
         ]
 
 
-def sides(ridges: tuple[float, float], features: Features | None) -> tuple[Side, Side]:
+def sides(ridges: tuple[float, float], features: SideFeatures | None) -> tuple[Side, Side]:
     """What holds back rows, and columns."""
     if features is None:
         return Ridge(ridges[0]), Ridge(ridges[1])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...objectives.sides import Features, gram
+from ...objectives.sides import SideFeatures, gram
 from ...places.numpy import Array
 from ..input.observations import Observations
 from .recipe import Recipe
@@ -40,7 +40,7 @@ def settled_charges(recipe: Recipe, seen: Observations, charge: bool, ridge: boo
     return replace(recipe, ridges=ridges, features=features)
 
 
-def best_charges(alone: Alone, ridges: tuple[float, float], features: Features) -> Features:
+def best_charges(alone: Alone, ridges: tuple[float, float], features: SideFeatures) -> SideFeatures:
     """The same features, with the ridges that predict rows, and columns, best from the others."""
     table, loss = alone.table, alone.loss
     found = alone.fitted(ridges)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...objectives.sides import Featured, Features
+from ...objectives.sides import Featured, SideFeatures
 from ...places.numpy import Array
 from ..input import features as given_features
 from ..input.features import Known, compact
@@ -24,7 +24,7 @@ _SIDES = ("row", "column")
 class Taken:
     """Features in the order of the labels, what they are called, and how many labels have none."""
 
-    features: Features | None
+    features: SideFeatures | None
     names: Names = ((), ())
     without: tuple[Array | None, Array | None] = (None, None)
 
@@ -66,8 +66,8 @@ def taken(
         missing = [
             None if each is None else _unknown(own, each.labels) for each, own in zip(given, labels, strict=True)
         ]
-        return Taken(Features(designs[0], designs[1], charges), (words[0], words[1]), (missing[0], missing[1]))
-    before: Features | None = vars(model).get("features_") if goes_on else None
+        return Taken(SideFeatures(designs[0], designs[1], charges), (words[0], words[1]), (missing[0], missing[1]))
+    before: SideFeatures | None = vars(model).get("features_") if goes_on else None
     if before is None:
         return Taken(None)
     known = [
@@ -80,7 +80,7 @@ def taken(
             strict=True,
         )
     ]
-    return Taken(Features(known[0], known[1], charges), model.feature_names_)
+    return Taken(SideFeatures(known[0], known[1], charges), model.feature_names_)
 
 
 def _unknown(labels: Labels, known: Array) -> Array:
@@ -97,7 +97,7 @@ def keep(model: Any, told: Taken, recipe: Recipe) -> None:
 
 def unseen(model: Any) -> tuple[Array, Array]:
     """Places of labels that have features and no observations."""
-    features, counts = vars(model).get("features_") or Features(), model.observations_.counts()
+    features, counts = vars(model).get("features_") or SideFeatures(), model.observations_.counts()
     rows, cols = (
         np.flatnonzero(count == 0) if design is not None else np.empty(0, np.intp)
         for design, count in zip((features.rows, features.cols), counts, strict=True)
@@ -107,7 +107,7 @@ def unseen(model: Any) -> tuple[Array, Array]:
 
 def weights(model: Any) -> dict[str, dict[str, float]]:
     """The weight of every feature, from the whole effects."""
-    features: Features | None = vars(model).get("features_")
+    features: SideFeatures | None = vars(model).get("features_")
     out: dict[str, dict[str, float]] = {"rows": {}, "columns": {}}
     if features is None:
         return out
@@ -144,7 +144,7 @@ def packed(model: Any) -> dict[str, Array]:
     """Plain arrays, sparse by rows."""
     from scipy.sparse import csr_matrix
 
-    features: Features | None = vars(model).get("features_")
+    features: SideFeatures | None = vars(model).get("features_")
     out: dict[str, Array] = {}
     for side, design in zip(_SIDES, (None, None) if features is None else (features.rows, features.cols), strict=True):
         if design is not None:
@@ -155,7 +155,7 @@ def packed(model: Any) -> dict[str, Array]:
 
 def described(model: Any) -> dict[str, Any] | None:
     """What is not an array: names and ridges."""
-    features: Features | None = vars(model).get("features_")
+    features: SideFeatures | None = vars(model).get("features_")
     if features is None:
         return None
     return {"names": [list(words) for words in model.feature_names_], "ridge": list(features.charges)}
@@ -175,7 +175,7 @@ def unpack(model: Any, arrays: dict[str, Array], document: dict[str, Any] | None
         for side, count, words in zip(_SIDES, model.shape_, names, strict=True)
     ]
     model.feature_names_, model.feature_ridge_ = names, charges
-    model.features_ = Features(designs[0], designs[1], (charges[0], charges[1]))
+    model.features_ = SideFeatures(designs[0], designs[1], (charges[0], charges[1]))
 
 
 def _matrix(arrays: dict[str, Array], side: str, count: int, width: int) -> Any:

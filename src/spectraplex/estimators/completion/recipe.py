@@ -22,7 +22,7 @@ from ...objectives import Objective
 from ...objectives.implicit import Implicit
 from ...objectives.inner import SLACK
 from ...objectives.intercepts import Intercepts
-from ...objectives.sides import Features
+from ...objectives.sides import SideFeatures
 from ...observers import Observer
 from ...penalized import zero_image
 from ...places.numpy import EPS, Array
@@ -59,7 +59,7 @@ class Recipe:
     ridges: tuple[float, float] | None
     exponent: float
     implicit: float = 0.0
-    features: Features | None = field(default=None, compare=False)
+    features: SideFeatures | None = field(default=None, compare=False)
 
     def losses(self) -> Loss:
         known: dict[str, Loss] = {"squared": Squared(), "huber": Huber(self.delta), "logistic": Logistic()}
