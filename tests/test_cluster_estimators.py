@@ -213,6 +213,27 @@ def test_bad_input_gets_a_sentence(client, settings, spoil, words):
         MatrixCompletion(**settings).from_frame(frame, "user", "film", "stars")
 
 
+def test_neither_times_nor_features_nor_intervals_of_frames(client, monkeypatch):
+    """Each is refused in a sentence, and what an earlier fit here had is gone; a model that came back has intervals."""
+    told, far = ratings()
+    known = pd.DataFrame({"length": np.arange(15.0) ** 2}, index=range(15))
+    here = MatrixCompletion(radius=20.0).from_frame(told, "user", "film", "stars", column_features=known)
+    for name, given in (("time", "liked"), ("column_features", known), ("row_features", known)):
+        with pytest.raises(ValueError, match=f"{name} is not there for a fit on a cluster"):
+            here.from_frame(far, "user", "film", "stars", **{name: given})
+    away = here.from_frame(far, "user", "film", "stars")
+    assert away.features_ is None and away.feature_weights_["columns"] == {} and away.latest_ is None
+    assert sx.verify(away.certificate_, away.problem(told[["user", "film"]], told.stars), (away.U_, away.s_, away.V_))
+    with pytest.raises(ValueError, match="interval is for pairs on this machine"):
+        away.predict(far, interval=0.9)
+    _, low, high = away.predict(told[["user", "film"]], interval=0.9)
+    assert (low < high).all()
+    monkeypatch.setattr(far_fit, "_WHOLE", 0)
+    sharded = MatrixCompletion(radius=20.0).from_frame(far, "user", "film", "stars")
+    with pytest.raises(ValueError, match="lie in shards"):
+        sharded.predict(told[["user", "film"]], interval=0.9)
+
+
 def test_what_is_kept_aside_looks_random():
     rows, cols = np.repeat(np.arange(500, dtype=np.uint64) * np.uint64(2**40), 200), np.tile(np.arange(200), 500)
     u = drawn(rows, cols, 3)

@@ -143,12 +143,13 @@ def test_missing_numbers_words_and_lines_say_nothing():
     assert not told.cols.sum(axis=1)[model.column_labels_.values.tolist().index("t3")]
 
 
-def test_they_are_pickled_stored_and_kept_by_partial_fit():
+def test_they_are_pickled_stored_and_kept_by_partial_fit(tmp_path):
     old, new, people, things = made()
     pairs = new[["who", "what"]]
     model = fitted(old, **FAST, row_features=people, column_features=things)
     arrays, document = model.to_arrays()
-    copies = pickle.loads(pickle.dumps(model)), MatrixCompletion.from_arrays(arrays, document)
+    loaded = MatrixCompletion.load(model.save(tmp_path / "m"))
+    copies = pickle.loads(pickle.dumps(model)), MatrixCompletion.from_arrays(arrays, document), loaded
     for copy in copies:
         assert np.array_equal(copy.predict(pairs), model.predict(pairs))
         assert copy.feature_weights_ == model.feature_weights_ and copy.feature_ridge_ == model.feature_ridge_

@@ -79,12 +79,13 @@ def test_intervals_of_new_rows_hold_their_level():
     assert 0.8 <= covered(model.predict(pairs[new], interval=0.9), values[new]) <= 0.97
 
 
-def test_what_was_worked_out_once_is_kept_pickled_and_stored():
+def test_what_was_worked_out_once_is_kept_pickled_and_stored(tmp_path):
     fitted, held = split()
     model = MatrixCompletion(**FAST).fit(*fitted)
     first = model.predict(held[0], interval=0.9)
     known = model.calibration_
     copies = [pickle.loads(pickle.dumps(model)), MatrixCompletion.from_arrays(*model.to_arrays())]
+    copies.append(MatrixCompletion.load(model.save(tmp_path / "m")))
     for each in (model, *copies):
         again = each.predict(held[0], interval=0.9)
         assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))

@@ -28,7 +28,7 @@ from ..callbacks import Told
 from ..input.labels import Labels, as_column
 from ..input.observations import OWNER, Observations
 from ..input.repeats import refuse_word
-from . import fitting, notices, parameters, serving
+from . import featuring, fitting, notices, parameters, serving
 from .choose import stretched
 from .far import FarObservations, far_choose
 from .recipe import Solution, default_stop, solved
@@ -44,7 +44,6 @@ _TALL = (
     "observations_",
     "shards_",
     "calibration_",
-    "latest_",
     "column_counts_",
     "column_profiles_",
 )
@@ -117,7 +116,8 @@ def fit_far(
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=hooks.solver)
         found = solved(objective, radius, stop, **asked)
         model.radius_, model.path_ = radius, path
-        model.ridge_, model.delta_ = recipe.ridges, recipe.delta
+        model.ridge_, model.delta_, model.latest_ = recipe.ridges, recipe.delta, None
+        featuring.keep(model, featuring.Taken(None), recipe)
         fit = Fitted(objective, found, seen)
         if fit.bytes <= _WHOLE:
             _come_back(model, fit, names)
