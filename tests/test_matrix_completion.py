@@ -199,7 +199,7 @@ def test_logistic_predictions_are_probabilities():
     assert chance[likes == 1].mean() > chance[likes == 0].mean() + 0.3
     signs = MatrixCompletion(radius=60.0, loss="logistic").fit(PAIRS, 2 * likes - 1)
     assert np.allclose(signs.predict(PAIRS), 2 * chance - 1, atol=1e-9)
-    with pytest.raises(ValueError, match="3 is among them"):
+    with pytest.raises(ValueError, match="2 is among them"):
         MatrixCompletion(loss="logistic").fit(PAIRS, VALUES)
 
 
