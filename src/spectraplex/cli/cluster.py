@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,13 +32,11 @@ from . import journal, settings, store, testing
 from .aside import folder_aside, refuse_folder
 from .beside import reported
 from .complete import Done, Job, Left, refuse_left, refuse_settings
+from .connected import connected
 from .far_journal import FarJournal
 from .talk import StatusLine, heard_of, say
 from .tell import titles_of
 from .words import shown, told
-
-# what lies on a worker is in use all the time, so nothing is written to its disk
-_MEMORY = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
 
 
 def complete(job: Job, cluster: str) -> Done:
@@ -66,7 +63,7 @@ def _begun(job: Job, cluster: str, left: Left | None = None) -> Done:
     found = read_far(job.file, asked)
     job.talk(f"{found.guess}.")
     test = _test(job, replace(asked, row=found.names[0], column=found.names[1], value=found.names[2]), left is not None)
-    with connected(job, cluster) as client:
+    with connected(cluster, job.talk) as client:
         return _fit(job, model, found, Around(client, cluster, asked, test, left))
 
 
@@ -92,56 +89,6 @@ class Around:
     asked: Asked
     test: tables.Table | None
     left: Left | None  # the run that goes on
-
-
-@contextmanager
-def connected(job: Job, cluster: str) -> Iterator[Any]:
-    """A client of a scheduler that runs somewhere, or of workers on this machine, one a core."""
-    try:
-        import dask
-        import distributed
-    except ImportError:
-        raise ValueError(
-            "--cluster needs the extra 'cluster' (dask, distributed, pyarrow): from a checkout, "
-            "pip install '.[cluster]'."
-        ) from None
-    if cluster == "local":
-        with dask.config.set(_MEMORY), _uninterrupted():
-            own = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0", silence_logs=50)
-        with own as made, distributed.Client(made) as client:
-            workers = len(client.nthreads())
-            job.talk(f"A cluster of {workers} processes on this machine; its dashboard is {client.dashboard_link}.")
-            yield client
-        return
-    if "://" not in cluster:
-        raise ValueError(
-            f"--cluster is 'local' or the address of a scheduler such as tcp://host:8786, got {cluster!r}."
-        )
-    try:
-        client = distributed.Client(cluster, timeout="10s")
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ValueError(
-            f"--cluster {cluster}: no scheduler answers there ({str(error).splitlines()[0].rstrip('.')}); start one "
-            "with `dask scheduler`, and workers with `dask worker`."
-        ) from None
-    with client:
-        workers = len(client.nthreads())
-        if not workers:
-            raise ValueError(
-                f"--cluster {cluster}: the scheduler has no workers; start some with `dask worker {cluster}`."
-            )
-        job.talk(f"A cluster of {workers} workers at {cluster}.")
-        yield client
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C reaches every process of a terminal; those that start here leave it to this one."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _fit(job: Job, model: MatrixCompletion, found: FarFiles, around: Around) -> Done:
