@@ -108,6 +108,7 @@ def test_values_kept_from_the_fit_are_a_test_on_a_cluster_too(files, scheduler, 
     asked = pd.read_csv(test)
     error = float(np.sqrt(np.mean((store.read(out).model.predict(asked) - asked["rating"]) ** 2)))
     assert facts["error"] == pytest.approx(error) and facts["observations"] == 41 and facts["unseen"] == 1
+    assert ("40 of its pairs were fitted, too" in done.stderr) == whole
     assert ("Biases" in facts["baselines"]) == whole and "Global mean" in facts["baselines"]
     assert "RMSE" in run("info", out).stdout
 
@@ -273,3 +274,13 @@ def test_text_is_read_as_text(tmp_path):
     frame = found.frame.compute()
     assert frame["user"].tolist() == ["007", "7"] and frame["stars"].tolist() == [3.5, 4.0]
     assert found.names == ("user", "film", "stars")
+
+
+@pytest.mark.parametrize("header", ["user;film;stars\n", ""])
+def test_files_of_spreadsheets_are_read_as_here(tmp_path, header):
+    lines = "007;x;1.003,5\n7;y;4\n8;y;1.234,25\n"
+    (tmp_path / "a.csv").write_text(header + lines, encoding="utf-8-sig")
+    found = read_far(tmp_path / "a.csv", Asked(header=bool(header)))
+    frame = found.frame.compute()
+    assert frame[found.names[0]].tolist() == ["007", "7", "8"]
+    assert frame[found.names[2]].tolist() == [1003.5, 4.0, 1234.25]

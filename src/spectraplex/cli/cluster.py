@@ -158,7 +158,10 @@ def _judged(job: Job, model: MatrixCompletion, test: Any) -> tuple[testing.Held 
         if "shards_" in vars(model):
             return None, testing.judge_far(model, file, test)
         held = testing.known(file, test, model.row_labels_, model.column_labels_)
-        return held, testing.judge(model, held)
+        facts = testing.judge(model, held)
+        if facts["fitted_too"]:
+            job.talk(f"{file}: {facts['fitted_too']:,} of its pairs were fitted, too; on them it is no test.")
+        return held, facts
     except ValueError as error:  # a fit of hours must not be lost because of its test
         job.talk(f"{file} could not be used as a test: {error}")
         return None

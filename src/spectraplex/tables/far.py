@@ -124,7 +124,7 @@ def _is_numeric(kind: Any) -> bool:
 def _text(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
     import dask.dataframe as dd
 
-    encoding = asked.encoding or "utf-8"
+    encoding = asked.encoding or "utf-8-sig"
     layouts = []
     for file in files[:_MOST]:
         try:
