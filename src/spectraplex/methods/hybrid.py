@@ -108,6 +108,7 @@ class Hybrid:
         mode = "project" if condition is not None and condition <= _WELL else "factor"
         if mode == "factor":
             point, guess, step = begin(problem, point, rng)
+            point = _shortened(problem, point, guess) if step.kind == "toward" else point
         else:  # a projection needs no first eigenvector
             guess, step = point.atoms.vector(0), Step("start", 0.0, 0.0, np.inf)
         nobody = problem.place.from_host(np.empty((0, 0)))
@@ -186,6 +187,28 @@ def _compressed(problem: Problem, found: Descent, start: float, worth: float, po
         if math.isnan(beyond.value):
             raise
         return point
+
+
+def _shortened(problem: Problem, point: Point, v: Block) -> Point:
+    """As much of X₁ = θuwᴴ, with v = (u; w), as is best: (1 − t)vvᴴ + t·v'v'ᴴ with v' = (u; −w) stands for (1 − 2t)X₁.
+
+    In a large ball X₁ itself is farther from the data than zero is, and hides what is still to be found. It costs no
+    product. A domain of Hermitian matrices has no such v'.
+    """
+    place, lifted = problem.place, problem.lifted
+    if problem.domain.hermitian or lifted.penalty:
+        return point
+    left, right = place.rows(v, lifted.corner.left), place.rows(v, lifted.corner.right)
+    mirror = place.stack(left, place.scale(right, -1.0))
+    try:
+        dz = lifted.combine(1.0, problem.image_of(mirror), -1.0, point.image)
+        size = problem.curve(point, dz).minimize(1.0)
+        if size == 0.0:
+            return point
+        shorter = problem.ahead(point, Atoms.of(place.join(v, mirror), np.array([1.0 - size, size]), place), dz, size)
+    except NotFinite:
+        return point
+    return shorter if shorter.value < point.value else point
 
 
 def _measured(problem: Problem, atoms: Atoms, otherwise: Point) -> Point:
