@@ -381,8 +381,9 @@ def test_a_proof_between_two_radii_looks_at_the_clock():
 def test_objectives_that_cannot_be_end_with_a_sentence():
     A, _, _ = distance(0)
     ball = sx.NuclearBall(A.shape, 3.0)
-    # a function that ends somewhere: NaN beyond
-    ends = sx.Smooth(lambda X: (0.5 * float(np.sum((X - A) ** 2)) if np.sum(X * X) < 4 else np.nan, X - A), A.shape)
+    # a function that ends somewhere, far from where it is least: NaN beyond
+    B = 10.0 * A
+    ends = sx.Smooth(lambda X: (0.5 * float(np.sum((X - B) ** 2)) if np.sum(X * X) < 4 else np.nan, X - B), A.shape)
     path = sx.path(sx.Problem(ends, ball), [1.0, 30.0])
     assert len(path) == 1 and "NaN" in path.ended
     # an image that is not linear: what was measured afresh is not what was carried along
