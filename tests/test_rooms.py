@@ -15,7 +15,7 @@ ROOT = Path(spectraplex.__file__).parent
 FLOORS: list[tuple[str, ...]] = [
     ("_version", "files", "numerals", "tables.unpack"),
     ("places",),
-    ("threads", "rounding", "checks", "stop", "trace", "svg", "notebook", "matrices.factors"),
+    ("threads", "rounding", "checks", "stop", "trace", "svg", "notebook", "metrics", "matrices.factors"),
     ("fingerprint",),
     ("matrices",),
     ("eigen",),

@@ -3,8 +3,9 @@
 from .completion.estimator import MatrixCompletion
 from .completion.exchange import radius_for
 from .imputation.estimator import NuclearNormImputer
+from .one_class.estimator import OneClassCompletion
 
-__all__ = ["MatrixCompletion", "NuclearNormImputer", "radius_for"]
+__all__ = ["MatrixCompletion", "NuclearNormImputer", "OneClassCompletion", "radius_for"]
 
 
 def __dir__() -> list[str]:

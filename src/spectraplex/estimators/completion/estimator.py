@@ -16,18 +16,8 @@ from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import OWNER, Observations, matrix_entries, matrix_labels, pair_columns
 from . import changing, featuring, fitting, folding, intervals, parameters, saving, serving
 from .classes import TwoClasses, tagged
+from .either_way import EitherWay
 from .storage import Stored
-
-
-class _EitherWay:
-    """A method that makes an estimator with default settings when it is called on the class."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.__doc__ = function.__doc__
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        return self.function.__get__(owner() if instance is None else instance, owner)
 
 
 class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
@@ -173,7 +163,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         asked: Any = {"duplicates": duplicates, "time": time, "features": (row_features, column_features)}
         return fitting.fit_columns(self, first, second, y, sample_weight, names, **asked)
 
-    @_EitherWay
+    @EitherWay
     def from_frame(
         self,
         frame: Any,

@@ -1,0 +1,174 @@
+"""Choosing the radius and the weight of unseen cells: by how high pairs that were kept aside are ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...eigen.leading import leading
+from ...matrices.factors import Rectangular
+from ...metrics.ranking import held_out
+from ...objectives.all_cells import AllCells
+from ...observers import Observer
+from ...penalized import unit_ball, zero_image
+from ...places.numpy import Array
+from ...stop import Status, Stop
+from ..completion.folds import folds
+from ..completion.strides import Strides
+from ..input.observations import Observations
+from .recipe import Recipe, factors, solved, stretched
+
+RANKED = 10  # columns of a list that is judged
+_COLD = 4  # steps of the solver from nothing
+_STEPS = 2  # and from the solution before
+_FIRST = 2.0  # the walk begins at so many times the radius where something begins to happen
+_GROWTH = 1.6  # from one radius to the next
+_BESIDE = 4.0  # the weights that are tried beside the usual one are so many times larger and smaller
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A radius, a weight of unseen cells, the path to them, and a solution to start from."""
+
+    radius: float
+    unobserved: float
+    path: dict[str, Array]
+    start: Rectangular | None
+    edge: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A setting that was tried: 1 − NDCG of what was kept aside, and the solutions of all folds."""
+
+    radius: float
+    unobserved: float
+    score: float
+    starts: tuple[Rectangular, ...]
+    rank: int
+
+    @property
+    def free(self) -> bool:
+        """Whether the ball no longer binds: a larger one has the same solution."""
+        return bool(self.starts[0].s.sum() < 0.99 * self.radius)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Pairs to fit, as observations and as a table, and a table of those kept aside."""
+
+    train: Observations
+    seen: Any
+    held: Any
+
+
+class Walk(Strides[Tried]):
+    """Radii for one weight of unseen cells, over all folds."""
+
+    def __init__(self, recipe: Recipe, parts: list[Fold], unobserved: float, seed: int, told: Any) -> None:
+        super().__init__()
+        self.parts, self.unobserved, self.seed = parts, unobserved, seed
+        self.observers, self.told = told
+        self.objectives = [recipe.objective(part.train, unobserved) for part in parts]
+
+    def there_and_back(self, first: float) -> None:
+        self.go(first, _GROWTH)
+        if self.best is self.points[0] and not self.ended:
+            self.go(first / _GROWTH, 1.0 / _GROWTH, self.best.starts)
+
+    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Tried:
+        """Solve roughly and rank what was kept aside."""
+        found, gains, rows = [], 0.0, 0
+        for k, (part, objective) in enumerate(zip(self.parts, self.objectives, strict=True)):
+            start = stretched(objective, starts[k], radius) if len(starts) > k else None
+            stop = Stop(max_steps=_COLD if start is None else _STEPS)
+            asked: Any = dict(start=start, seed=self.seed, observers=self.observers, certify=False)
+            solution = solved(objective, radius, stop, **asked)
+            if solution.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            self.ended = self.ended or solution.status is Status.OBSERVER
+            P, Q = factors(objective, solution.X)
+            figures = held_out(partial(_scores, P, Q), part.seen, part.held, RANKED)
+            gains, rows = gains + figures.rows * figures.ndcg, rows + figures.rows
+            found.append(solution.X)
+        here = Tried(radius, self.unobserved, 1.0 - gains / rows, tuple(found), found[0].s.size)
+        self.points.append(here)
+        self.told(radius, here.score)
+        return here
+
+
+def _scores(P: Array, Q: Array, rows: Array) -> Array:
+    return np.asarray(P[rows] @ Q.T)
+
+
+def choose(
+    recipe: Recipe,
+    seen: Observations,
+    share: float,
+    weights: Sequence[float],
+    seed: int,
+    observers: Sequence[Observer],
+    told: Callable[[float, float], Any],
+) -> Choice:
+    """Keep shares of the pairs aside, walk over radii, then try weights of unseen cells beside the first one.
+
+    The best radius goes about like one over the root of the weight, so one solve is enough for each.
+    """
+    from scipy.sparse import csr_matrix
+
+    def table(part: Observations) -> Any:
+        return csr_matrix((np.ones(len(part)), (part.rows, part.cols)), shape=part.shape)
+
+    masks = folds(seen, share)
+    cuts = [(seen.part(~aside), seen.part(aside)) for aside in masks]
+    parts = [Fold(train, table(train), table(held)) for train, held in cuts if len(train) and len(held)]
+    nothing = Choice(1.0, weights[0], paths([]), None)
+    if not parts:
+        return nothing
+    walk = Walk(recipe, parts, weights[0], seed, (observers, told))
+    first = _FIRST * first_radius(walk.objectives[0])
+    if not first > 0.0:
+        return nothing
+    walk.there_and_back(first)
+    radius, near = walk.lowest()
+    tried, best = list(walk.points), walk.best
+    for weight in weights[1:]:
+        beside = Walk(recipe, parts, weight, seed, (observers, told))
+        turned = radius * float(np.sqrt(weights[0] / weight))
+        here = beside.visit(turned, walk.best.starts)
+        tried.append(here)
+        if here.score < best.score:
+            best, radius, near = here, turned, here
+    more = len(seen) / len(parts[0].train)
+    return Choice(more * radius, best.unobserved, paths(tried), near.starts[0], walk.edge)
+
+
+def beside(weight: float) -> list[float]:
+    """Weights of unseen cells to try, the usual one first."""
+    return [weight, weight / _BESIDE, weight * _BESIDE]
+
+
+def first_radius(objective: AllCells) -> float:
+    """The best multiple of the leading singular pair of the gradient at zero: where something begins."""
+    zero = zero_image(objective)
+    slope, lifted = objective.evaluate(zero)[1], unit_ball(objective, False).lifted
+    asked: Any = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
+    vector = leading(lifted.pull(slope), **asked).vector
+    curve = objective.along(zero, lifted.measure(vector, np.ones(1), vector))
+    bend = curve.curvature(1.0)
+    return max(-curve.derivative(0.0), 0.0) / bend if bend > 0.0 else 0.0
+
+
+def paths(tried: Sequence[Tried]) -> dict[str, Array]:
+    """One array per column, smallest radius first."""
+    tried = sorted(tried, key=lambda each: (each.unobserved, each.radius))
+    return {
+        "radius": np.array([each.radius for each in tried], float),
+        "unobserved_weight": np.array([each.unobserved for each in tried], float),
+        "score": np.array([1.0 - each.score for each in tried], float),
+        "rank": np.array([each.rank for each in tried], int),
+    }

@@ -1,0 +1,121 @@
+"""The model as a convex problem: what each pair weighs, how rows and columns are scaled; and its certified solution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...certificates import judge
+from ...certificates.certificate import Certificate
+from ...domains.sets import NuclearBall
+from ...matrices.factors import Rectangular
+from ...methods.hybrid import Hybrid
+from ...objectives.all_cells import AllCells
+from ...observers import Observer
+from ...penalized import zero_image
+from ...places.numpy import Array
+from ...problem import Problem
+from ...solve import solve
+from ...stop import Status, Stop
+from ...trace import Trace
+from ..input.observations import Observations
+
+_BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
+_ROUGH = 0.3  # how exact the eigenvectors of a solve are that ends at a rough answer
+_FIRST = 16  # eigenvectors of a first escape
+_SMALL = 1e-3  # a gap is a share of the value, or of this share of the value at zero
+_UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the function is made of besides the data."""
+
+    confidence: str
+    exponent: float
+
+    def weights(self, counts: Array) -> Array:
+        """The confidence of a pair that came so often: one for one."""
+        return np.log1p(counts) / np.log(2.0) if self.confidence == "log" else counts
+
+    def objective(self, seen: Observations, unobserved: float) -> AllCells:
+        """The function of these pairs; they are tidy: sorted, each once, their values what they count."""
+        (m, n), weights = seen.shape, self.weights(seen.values)
+        sides = np.bincount(seen.rows, weights, m) + unobserved * n, np.bincount(seen.cols, weights, n) + unobserved * m
+        s, t = ((side / side.mean()) ** -self.exponent for side in sides)
+        scales = (s, t) if self.exponent > 0 else None
+        everywhere = (np.sqrt(unobserved) * s, t)
+        return AllCells(seen.rows, seen.cols, np.ones(weights.size), weights, seen.shape, everywhere, scales)
+
+
+def factors(objective: AllCells, X: Rectangular) -> tuple[Array, Array]:
+    """P and Q with predictions PQᵀ."""
+    P, Q = X.U * np.sqrt(X.s), X.V * np.sqrt(X.s)
+    if objective.scales is None:
+        return P, Q
+    return objective.scales[0][:, None] * P, objective.scales[1][:, None] * Q
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved problem: its matrix as a singular value decomposition, and what is certified of it."""
+
+    X: Rectangular
+    multiplier: float
+    certificate: Certificate
+    status: Status
+    trace: Trace
+    steps: int
+
+
+def solved(
+    objective: AllCells,
+    radius: float,
+    stop: Stop,
+    *,
+    start: Rectangular | None = None,
+    seed: int = 0,
+    observers: Sequence[Observer] = (),
+    certify: bool = True,
+) -> Solution:
+    """Minimise over the ball; what is certified can be verified from the factors alone, as ``status`` says."""
+    problem = Problem(objective, NuclearBall(objective.shape, radius))
+    few = max(Hybrid.block, min(min(objective.shape) // 4, _FIRST))
+    method = Hybrid(block=few, share=_ROUGH, balance=certify)
+    asked: Any = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
+    result = solve(problem, method=method, **asked)
+    assert isinstance(result.X, Rectangular)
+    U, s, V = result.X.svd()
+    X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
+    certificate, status = result.certificate, result.status
+    if certify and status not in _UNSURE:  # of these very factors, with a random start that had no part in finding them
+        certificate = judge.certify(problem, X, seed=seed)
+        small = certificate.gap <= stop.wanted(certificate.value) + _BLUR * abs(certificate.value)
+        if status is Status.GAP and not small:
+            status = Status.FLOOR
+        elif status in (Status.STALLED, Status.STEP_LIMIT) and small:
+            status = Status.GAP
+    image = objective.measure(*X.triple())
+    total = float(X.s.sum())
+    multiplier = max(-objective.pair(objective.evaluate(image)[1], image) / total, 0.0) if total > 0 else 0.0
+    steps = sum(record.kind != "start" for record in result.trace)
+    return Solution(X, multiplier, certificate, status, result.trace, steps)
+
+
+def default_stop(objective: AllCells, tolerance: float, max_iter: int) -> Stop:
+    """A certified gap of so much of the value, or of a thousandth of the value at zero."""
+    zero = objective.evaluate(zero_image(objective))[0]
+    return Stop(relative_gap=tolerance, gap=tolerance * _SMALL * zero, max_steps=max_iter)
+
+
+def stretched(objective: AllCells, X: Rectangular, radius: float) -> Rectangular:
+    """A solution of another radius, scaled as far towards this one as lowers the function."""
+    total = float(X.s.sum())
+    if total == 0.0:
+        return X
+    image, ahead = objective.measure(*X.triple()), radius / total - 1.0
+    factor = 1.0 + (float(objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
+    return replace(X, s=factor * X.s)
