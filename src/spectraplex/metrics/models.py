@@ -95,6 +95,11 @@ def evaluate(
     return out
 
 
+def new_pairs(model: Recommends, pairs: list[tuple[Any, Any]]) -> bool:
+    """Whether any of these pairs was not in the fit."""
+    return bool(_wanted(model, [row for row, _ in pairs], [column for _, column in pairs]))
+
+
 def _unseen(order: list[int], labels: list[Any], taken: set[int], k: int) -> list[Any]:
     """The first k of an order of all columns, without those that were taken."""
     return [labels[place] for place in order[: k + len(taken)] if place not in taken][:k]

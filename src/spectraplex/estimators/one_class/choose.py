@@ -22,11 +22,12 @@ from ..completion.strides import Strides
 from ..input.observations import Observations
 from .recipe import Recipe, factors, solved, stretched
 
-RANKED = 10  # columns of a list that is judged
+RANKED = 50  # columns of a list that is judged: longer than people look at, and so less a matter of chance
 _COLD = 4  # steps of the solver from nothing
-_STEPS = 2  # and from the solution before
+_STEPS = 3  # and from the solution before
 _FIRST = 2.0  # the walk begins at so many times the radius where something begins to happen
 _GROWTH = 1.6  # from one radius to the next
+_WORTH = 0.01  # share by which a ranking must be better for another weight than the usual one
 _BESIDE = 4.0  # the weights that are tried beside the usual one are so many times larger and smaller
 
 
@@ -134,15 +135,15 @@ def choose(
     if not first > 0.0:
         return nothing
     walk.there_and_back(first)
-    radius, near = walk.lowest()
+    usual, near = walk.lowest()
+    radius = usual
     tried, best = list(walk.points), walk.best
     for weight in weights[1:]:
         beside = Walk(recipe, parts, weight, seed, (observers, told))
-        turned = radius * float(np.sqrt(weights[0] / weight))
-        here = beside.visit(turned, walk.best.starts)
+        here = beside.visit(usual * float(np.sqrt(weights[0] / weight)), walk.best.starts)
         tried.append(here)
-        if here.score < best.score:
-            best, radius, near = here, turned, here
+        if 1.0 - here.score > (1.0 + _WORTH) * (1.0 - best.score):
+            best, radius, near = here, here.radius, here
     more = len(seen) / len(parts[0].train)
     return Choice(more * radius, best.unobserved, paths(tried), near.starts[0], walk.edge)
 

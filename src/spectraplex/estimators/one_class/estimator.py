@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -9,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...checks import whole
 from ...metrics import evaluate
+from ...metrics.models import new_pairs
 from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
@@ -35,7 +38,8 @@ class OneClassCompletion(CallbackSupport, BaseEstimator):
     Parameters
     ----------
     radius : "auto" keeps a share of the pairs aside, walks over growing radii and takes the one where those pairs are
-        ranked highest (NDCG@10 among all columns that a row has not seen); or a positive number.
+        ranked highest (NDCG@50 among all columns that a row has not seen: longer lists say the same with less chance);
+        or a positive number.
     unobserved_weight : w. "auto" begins with the weight at which all cells together weigh five times what the seen ones
         do, whatever the share of seen cells is; with ``radius="auto"`` a quarter and four times of it are tried, too.
     confidence : how the values of ``fit`` become c: "log" is log₂(1 + value), so that a hundred plays do not weigh a
@@ -52,7 +56,7 @@ class OneClassCompletion(CallbackSupport, BaseEstimator):
     Attributes
     ----------
     radius_, unobserved_weight_ : those fitted with.
-    path_ : what was tried: arrays "radius", "unobserved_weight", "score" (NDCG@10, held out), "rank"; empty when the
+    path_ : what was tried: arrays "radius", "unobserved_weight", "score" (NDCG@50, held out), "rank"; empty when the
         radius was given.
     certificate_, history_, n_iter_, status_ : as for ``MatrixCompletion``.
     rank_ : rank of X.
@@ -204,12 +208,17 @@ class OneClassCompletion(CallbackSupport, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """NDCG@10 of pairs that were not fitted, all columns that a row has not seen being ranked.
 
-        For grid searches: larger is better. ``y`` is not looked at. ``spectraplex.metrics.evaluate`` has more figures.
+        For grid searches: larger is better. ``y`` is not looked at. Pairs of the fit do not count; NaN if all are.
+        ``spectraplex.metrics.evaluate`` has more figures.
         """
         check_is_fitted(self, "s_")
         with speaking():
             first, second, _ = pair_columns(X, vars(self).get("feature_names_in_"))
-        return evaluate(self, list(zip(first.tolist(), second.tolist(), strict=True)), min_support=0)["model"].ndcg
+        pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+        if not new_pairs(self, pairs):
+            warnings.warn(f"{OWNER}: score was given pairs of the fit alone; it is NaN.", UserWarning, stacklevel=2)
+            return math.nan
+        return evaluate(self, pairs, min_support=0)["model"].ndcg
 
     def problem(self, pairs: Any, values: Any = None) -> Problem:
         """The convex problem of these pairs with this model's labels, settings, radius and weight of unseen cells.

@@ -110,7 +110,7 @@ def observed(first: Array, second: Array, values: Any) -> tuple[Observations, tu
         raise ValueError(f"{OWNER}: 0 sample(s) while a minimum of 1 is required: no pair was seen.")
     kept = counts > 0
     if not kept.any():
-        raise ValueError(f"{OWNER}: every value is zero, so no pair was seen; there is nothing to fit.")
+        raise ValueError(f"{OWNER}: every value is zero (n_samples={counts.size}), so no pair was seen.")
     row_values, rows = distinct(first[kept])
     column_values, cols = distinct(second[kept])
     labels = (Labels(row_values), Labels(column_values))
