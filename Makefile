@@ -11,7 +11,7 @@ NEWEST_VENV ?= .venv-newest
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings clean
+.PHONY: help setup demo test test-long test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings bench-peers-clicks clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
@@ -25,7 +25,7 @@ help:
 	@echo "make bench      the benchmarks that guard speed (under ten minutes on two cores; keep the machine quiet)"
 	@echo "make bench-all  all of our own benchmarks, in full (more than half an hour)"
 	@echo "make bench-peers  against other tools, in an environment of its own (hours; ARGS=--quick: minutes): solvers, then"
-	@echo "                  predictions of ratings; bench-peers-solvers and bench-peers-ratings for one of them"
+	@echo "                  predictions of ratings, rankings of clicks; bench-peers-solvers, -ratings, -clicks for one"
 
 setup: $(VENV)/.ready
 
@@ -85,12 +85,16 @@ $(PEERS_VENV)/.ready: pyproject.toml benchmarks/peers/requirements.txt
 bench-peers: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers run $(ARGS)
 	$(PEERS_VENV)/bin/python -m benchmarks.peers ratings $(ARGS)
+	$(PEERS_VENV)/bin/python -m benchmarks.peers clicks $(ARGS)
 
 bench-peers-solvers: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers run $(ARGS)
 
 bench-peers-ratings: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers ratings $(ARGS)
+
+bench-peers-clicks: $(PEERS_VENV)/.ready
+	$(PEERS_VENV)/bin/python -m benchmarks.peers clicks $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(PEERS_VENV) $(OLDEST_VENV) $(NEWEST_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis

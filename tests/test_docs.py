@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import spectraplex
-from spectraplex import datasets, estimators, plots, report
+from spectraplex import datasets, estimators, metrics, plots, report
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -106,7 +106,7 @@ def explained() -> str:
     return " ".join(re.findall(r"`([^`]+)`", (ROOT / "docs" / "names.md").read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("room", [spectraplex, estimators, report, datasets], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [spectraplex, estimators, metrics, report, datasets], ids=lambda room: room.__name__)
 def test_every_public_name_is_on_the_page_of_names(room):
     words = set(re.findall(r"\w+", explained()))
     assert [name for name in room.__all__ if name not in words] == []
@@ -120,7 +120,11 @@ def test_what_the_page_of_names_says_of_pictures_exists():
 
 @pytest.mark.parametrize(
     ("estimator", "page"),
-    [(estimators.MatrixCompletion, "estimators.md"), (estimators.NuclearNormImputer, "imputation.md")],
+    [
+        (estimators.MatrixCompletion, "estimators.md"),
+        (estimators.OneClassCompletion, "estimators.md"),
+        (estimators.NuclearNormImputer, "imputation.md"),
+    ],
     ids=lambda each: getattr(each, "__name__", each),
 )
 def test_settings_and_what_is_learned_stand_in_the_docstring_and_on_the_page(estimator, page):

@@ -1,4 +1,4 @@
-"""python -m benchmarks.peers [run | ratings | page | targets]: compare, write the page, or print the targets."""
+"""python -m benchmarks.peers [run | ratings | clicks | page | targets]: compare, write the page, print the targets."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ def main(arguments: list[str]) -> int:
         from .ratings.command import main as ratings
 
         return ratings(arguments[1:])
+    if arguments[:1] == ["clicks"]:
+        from .clicks.command import main as clicks
+
+        return clicks(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     commands = parser.add_subparsers(dest="command")
     comparing = commands.add_parser("run", help="compare (the default)")
@@ -46,6 +50,7 @@ def main(arguments: list[str]) -> int:
     comparing.add_argument("--kept", action="store_true", help="run nothing, put together what earlier runs kept")
     comparing.add_argument("--quick", action="store_true", help="a smoke test, under a minute")
     commands.add_parser("ratings", help="compare predictions of ratings instead; flags of its own", add_help=False)
+    commands.add_parser("clicks", help="compare rankings of clicks instead; flags of its own", add_help=False)
     for name, words in (("page", "write the page and its pictures"), ("targets", "print the ratios and targets")):
         reading = commands.add_parser(name, help=words)
         reading.add_argument("results", type=Path)
@@ -64,13 +69,16 @@ def main(arguments: list[str]) -> int:
         document = json.loads(chosen.results.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         print(
-            f"{chosen.results} cannot be read ({error}); name the peers.json or ratings.json that a run has written.",
+            f"{chosen.results} cannot be read ({error}); name the peers.json, ratings.json or clicks.json that a run "
+            "has written.",
             file=sys.stderr,
         )
         return 2
     if document.get("kind") == "ratings":
         from .ratings.page import write
         from .ratings.verdict import report
+    elif document.get("kind") == "clicks":
+        from .clicks.page import report, write
     else:
         from .page import write
     if chosen.command == "targets":

@@ -51,8 +51,8 @@ def evaluate(
     Returns
     -------
     dict
-        "model" and "most popular", and "biases alone" where the observations have values that differ: the columns in
-        the order of their intercepts, fitted with row intercepts and nothing else. A ``Ranking`` each.
+        "model" and "most popular"; for ratings "biases alone" as well: the columns in the order of their intercepts,
+        fitted with row intercepts and nothing else. A ``Ranking`` each.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def evaluate(
     out = {"model": ranking(lists, sets, k, columns)}
     counts = np.bincount(seen.cols, minlength=columns).astype(float)
     orders = {"most popular": counts}
-    if np.ptp(seen.values) > 0.0:
+    if "column_intercepts_" in vars(model):  # values are ratings, not counts
         orders["biases alone"] = _intercepts(seen)
     known = _known(model, rows)
     for name, scores in orders.items():
