@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from spectraplex.cli.app import app
 from spectraplex.estimators import MatrixCompletion
+from spectraplex.estimators.completion import serving
 
 RNG = np.random.default_rng(0)
 COUNTS = np.concatenate([np.full(150, 30), np.full(250, 3)])  # half of what is observed, and more, is of 150 columns
@@ -51,6 +52,22 @@ def test_recommendations_are_the_best_of_what_is_allowed(model, settings, allowe
         expected = naive(model, row, 4, allowed)
         assert [label for label, _ in found] == [label for label, _ in expected]
         assert np.allclose([value for _, value in found], [value for _, value in expected], atol=1e-9)
+
+
+def test_of_two_alike_the_one_with_more_support_is_recommended(model):
+    """By default predictions are ranked less what the largest of so many errors is too large by."""
+    allow = serving.allowed(model, 0, None, None)
+    added = serving.handicaps(model, allow, True)
+    counts = np.bincount(COLS, minlength=400)
+    spread = np.sqrt(2.0 * model.certificate_.value / COLS.size)
+    assert np.allclose(added, -np.sqrt(2.0 * np.log(400)) * spread / np.sqrt(counts + model.ridge_[1]))
+    assert not serving.handicaps(model, allow, False).any()
+    half = serving.handicaps(model, counts > 10, True)
+    assert np.isneginf(half[counts <= 10]).all() and np.isfinite(half[counts > 10]).all()
+    found = serving.recommend(model, np.array([3]), 400, False, added)[0]
+    scores = model.predict([(3, label) for label, _ in found]) + added[[label for label, _ in found]]
+    assert (np.diff(scores) <= 1e-9).all()
+    assert np.allclose([value for _, value in found], model.predict([(3, label) for label, _ in found]), atol=1e-9)
 
 
 def test_similar_columns_have_support(model):

@@ -46,7 +46,7 @@ def targets(document: dict) -> list[tuple[str, str, bool | None]]:
             theirs = done(document, name, other)
             if not mine or not theirs:
                 continue
-            for key, label in (("ndcg", "NDCG@10"), ("recall", "recall@10")):
+            for key, label in (("ndcg", "NDCG@10"), ("recall", "recall@10"), ("map", "MAP@10"))[: 2 if must else 3]:
                 ours, peer = (mean(each[key] for each in found) for found in (mine, theirs))
                 title = theirs[0]["title"]
                 said = f"{ours:.4f} against {peer:.4f}"

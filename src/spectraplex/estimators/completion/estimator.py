@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import whole
+from ...checks import is_word, whole
 from ...objectives.frames import is_far
 from ...places.numpy import Array
 from ...problem import Problem
@@ -325,7 +325,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         candidates: Any = None,
         exclude: Any = None,
     ) -> Any:
-        """For each row the n columns with the largest predictions, as (label, prediction), best first.
+        """For each row the n columns that are best by prediction and support, as (label, prediction), best first.
 
         Fewer where fewer are left; an unseen row gets what its intercepts say: the columns that are best on the whole.
         For a Dask frame of labels a Dask frame, a line for each of the n.
@@ -336,13 +336,16 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Stored, BaseEstimator):
         n : how many columns.
         exclude_seen : leave out what a row has observations of.
         min_support : columns with fewer observations than this are left out: their predictions are guesses, and the
-            largest of many guesses is too large. "auto" keeps the most observed ones, those that
-            together have half of all observations and a hundred at least; 0 keeps all.
+            largest of many guesses is too large. "auto" keeps the most observed ones, those that together have half of
+            all observations and a hundred at least, and ranks those by their predictions less √(2 ln N)·σ/√(n + ridge),
+            for N columns with n observations each: about what the largest of so many errors is too large by. 0 keeps
+            all, and a number ranks by predictions alone.
         candidates : labels of columns to choose from, whatever their support unless ``min_support`` is a number.
         exclude : labels of columns to leave out.
         """
         check_is_fitted(self, "s_")
-        n, allow = whole(OWNER, "n", n), self._allowed(min_support, candidates, exclude)
+        n, careful = whole(OWNER, "n", n), candidates is None and is_word(min_support, "auto")
+        allow = serving.handicaps(self, self._allowed(min_support, candidates, exclude), careful)
         if is_far(rows):
             return self._frames().recommend_frame(self, rows, n, exclude_seen, allow)
         shards = vars(self).get("shards_")

@@ -89,9 +89,7 @@ def linked(model: Any, z: Array) -> Array:
 
 def allowed(model: Any, min_support: Any, candidates: Array | None, exclude: Array | None) -> Array:
     """Which columns may be recommended: a mask."""
-    counts = vars(model).get("column_counts_")  # of a model in shards: of all of them
-    if counts is None:
-        counts = np.bincount(model.observations_.cols, minlength=len(model.column_labels_))
+    counts = _counts(model)
     out = counts >= _support(counts, min_support)
     if candidates is not None:
         among = np.zeros(out.size, bool)
@@ -100,6 +98,33 @@ def allowed(model: Any, min_support: Any, candidates: Array | None, exclude: Arr
     if exclude is not None:
         out[exclude[exclude >= 0]] = False
     return np.asarray(out)
+
+
+def _counts(model: Any) -> Array:
+    """How many observations every column has."""
+    counts = vars(model).get("column_counts_")  # of a model in shards: of all of them
+    if counts is None:
+        counts = np.bincount(model.observations_.cols, minlength=len(model.column_labels_))
+    return np.asarray(counts)
+
+
+def handicaps(model: Any, allow: Array, careful: bool) -> Array:
+    """What is added to the predictions that columns are ranked by: −∞ where one is not allowed, zero elsewhere.
+
+    If ``careful``, less √(2 ln N)·σ/√(n + ridge) for one of N columns, with n observations: about as much as the
+    largest of N normal errors is above zero. σ is the size of what the fit leaves of an observation.
+    """
+    counts, seen = _counts(model).astype(float), vars(model).get("observations_")
+    out = np.where(allow, 0.0, -np.inf)
+    if not careful or not allow.any():
+        return out
+    weights = None if seen is None else seen.weights
+    total = counts.sum() if weights is None else float(weights.sum())
+    # a step of the logistic loss has curvature ¼ at most, so one observation leaves two units open
+    spread = 2.0 if model.loss == "logistic" else np.sqrt(2.0 * max(model.certificate_.value, 0.0) / max(total, 1e-300))
+    ridge = 0.0 if model.ridge_ is None else model.ridge_[1]
+    most = np.sqrt(2.0 * np.log(np.count_nonzero(allow)))
+    return np.asarray(out - most * spread / np.sqrt(np.maximum(counts + ridge, 1.0)))
 
 
 def _support(counts: Array, asked: Any) -> int:
@@ -111,13 +136,14 @@ def _support(counts: Array, asked: Any) -> int:
     return int(ordered[min(most, ordered.size - 1)])
 
 
-def recommend(model: Any, rows: Array, n: int, exclude_seen: bool, allow: Array) -> list[list[tuple[Any, float]]]:
+def recommend(model: Any, rows: Array, n: int, exclude_seen: bool, added: Array) -> list[list[tuple[Any, float]]]:
+    """``added`` are the handicaps of the columns: what is told of those that are best are predictions, without them."""
     from scipy.sparse import csr_matrix
 
     P, Q, labels = taken(row_factors(model), rows), column_factors(model), model.column_labels_.values
     seen = model.observations_
     table = csr_matrix((np.ones(len(seen), np.int8), (seen.rows, seen.cols)), shape=seen.shape)
-    common = np.where(allow, model.offset_ + model.column_intercepts_, -np.inf)
+    common = model.offset_ + model.column_intercepts_
     answers = []
     block = max(1, _BLOCK // max(labels.size, 1))
     for first in range(0, rows.size, block):
@@ -125,11 +151,12 @@ def recommend(model: Any, rows: Array, n: int, exclude_seen: bool, allow: Array)
         scores = P[first : first + block] @ Q.T
         scores += common
         scores += np.where(part >= 0, model.row_intercepts_[np.maximum(part, 0)], 0.0)[:, None]
-        for place, ranked in zip(part, scores, strict=True):
+        for place, predictions in zip(part, scores, strict=True):
+            ranked = predictions + added
             if exclude_seen and place >= 0:
                 ranked[table.indices[table.indptr[place] : table.indptr[place + 1]]] = -np.inf
             best = _top(ranked, n)
-            predicted = linked(model, ranked[best])
+            predicted = linked(model, predictions[best])
             answers.append(list(zip(labels[best].tolist(), predicted.tolist(), strict=True)))
     return answers
 
