@@ -128,6 +128,18 @@ def test_a_saved_run_goes_on(tmp_path):
     assert whole.certificate.gap <= 1e-6 * whole.certificate.value
 
 
+def test_a_path_has_certified_answers_between_its_radii():
+    problem = sx.Problem(Both(12).sparse, sx.NuclearBall(SHAPE, 4.0))
+    path = sx.path(problem, (1.0, 4.0), gap=0.02)
+    for size in (1.3, 2.0, 3.7):
+        X, certificate = path.at(size)
+        there = sx.Problem(Both(12).sparse, sx.NuclearBall(SHAPE, size))
+        best = sx.solve(there, stop=sx.Stop(relative_gap=1e-8, max_steps=200)).certificate
+        assert certificate.lower_bound <= best.value and certificate.value >= best.lower_bound
+        assert certificate.gap <= 0.021 * certificate.value
+        assert sx.verify(certificate, there, X)
+
+
 def test_fingerprints_name_the_data():
     f, again, other = Both(9).sparse, Both(9).sparse, Both(10).sparse
     ball = sx.NuclearBall(SHAPE, 1.0)

@@ -94,8 +94,12 @@ class AllCells:
         square = max(self._cross(U, s, V, U, s, V), 0.0)
         return Covered(U, s, V, square, 0.0, entries, np.array([next(_SERIAL)]), np.array([s.size]))
 
-    def combine(self, a: float, z: Covered, b: float, w: Covered) -> Covered:
-        square = a * a * z.square + 2.0 * a * b * self._inner(z, w) + b * b * w.square
+    def combine(self, a: float, z: Any, b: float, w: Any) -> Any:
+        square = max(a * a * z.square + 2.0 * a * b * self._inner(z, w) + b * b * w.square, 0.0)
+        if isinstance(z, CoveredSlope):  # a path mixes dual points
+            U, V = np.concatenate([z.U, w.U], axis=1), np.concatenate([z.V, w.V], axis=1)
+            entries = blend(a, z.entries, b, w.entries)
+            return CoveredSlope(U, np.concatenate([a * z.s, b * w.s]), V, square, 0.0, entries)
         s, new, begins = a * z.s, np.ones(w.marks.size, bool), np.concatenate([[0], np.cumsum(z.widths)])
         ends = np.cumsum(w.widths)
         for k, mark in enumerate(w.marks):
@@ -110,7 +114,7 @@ class AllCells:
             U, V = np.concatenate([U, w.U[:, which]], axis=1), np.concatenate([V, w.V[:, which]], axis=1)
             s = np.concatenate([s, b * w.s[which]])
         marks, widths = np.concatenate([z.marks, w.marks[new]]), np.concatenate([z.widths, w.widths[new]])
-        return Covered(U, s, V, max(square, 0.0), 0.0, blend(a, z.entries, b, w.entries), marks, widths)
+        return Covered(U, s, V, square, 0.0, blend(a, z.entries, b, w.entries), marks, widths)
 
     def evaluate(self, z: Covered) -> tuple[float, CoveredSlope]:
         value, slope = Squared().evaluate(z.entries, self.targets, self.weights)
