@@ -90,6 +90,7 @@ def lines(document: dict) -> list[str]:
         "- `OneClassCompletion` has nothing set: it chooses its radius and its weight of unseen cells by itself, which",
         "  is part of its time under *fit*. EASE is its closed form in NumPy; BPR shares work out to threads without",
         "  locks, so its answers differ a little from run to run.",
+        "- *fit* and *choosing* are wall-clock times: other work on the machine makes them several times longer.",
         "",
     ]
     for name, held in document["sets"].items():

@@ -83,7 +83,7 @@ def _als(factors: tuple[int, ...], pairs: tuple[tuple[float, float], ...]) -> tu
 
 
 _ALS_100K = ((1.0, 8.0), (1.0, 12.0), (2.0, 15.0), (5.0, 20.0), (5.0, 30.0), (5.0, 40.0), (10.0, 60.0), (40.0, 150.0))
-_ALS_1M = ((5.0, 60.0), (10.0, 80.0), (10.0, 100.0), (10.0, 120.0))
+_ALS_1M = ((2.0, 30.0), (5.0, 40.0), (5.0, 60.0), (10.0, 80.0), (10.0, 100.0), (10.0, 120.0), (20.0, 150.0))
 _BPR = tuple(
     {"factors": factors, "learning_rate": rate, "regularization": ridge, "iterations": steps}
     for factors, ridge in ((16, 0.001), (32, 0.001), (32, 0.01), (64, 0.001))
@@ -97,7 +97,7 @@ TOOLS = (
         "als",
         "implicit ALS, tuned",
         implicit_als,
-        {"100k": _als((16, 32, 64, 128), _ALS_100K), "1m": _als((64, 128, 192, 256, 384), _ALS_1M)},
+        {"100k": _als((16, 32, 64, 128), _ALS_100K), "1m": _als((64, 128, 192), _ALS_1M)},
     ),
     Tool("ease", "EASE, tuned", ease, {"": tuple({"ridge": ridge} for ridge in (100, 200, 300, 500, 700, 1000, 1500))}),
     Tool("ours", "OneClassCompletion, nothing set", ours, {"": ({},)}),
