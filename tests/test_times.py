@@ -102,7 +102,7 @@ def test_weights_of_zero_and_pairs_that_come_twice():
         pd.Series(pd.to_datetime(["2020-01-03", "2020-01-01", "2020-01-02"])),
         (t for t in (9, 7, 8)),
     ],
-    ids=str,
+    ids=["numbers", "days", "numbers as text", "dates", "moments", "moments with zones", "a column", "a generator"],
 )
 def test_what_counts_as_a_time(times):
     assert ranked(times, 3).tolist() == [2, 0, 1]
