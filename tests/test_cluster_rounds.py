@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import math
+import time
 
 import numpy as np
 import pytest
@@ -236,3 +237,26 @@ def test_a_slope_does_not_hold_the_images_it_was_paired_with(client):
     del other
     place.ask()
     assert at not in place.states[0].result()[0]
+
+
+def test_a_round_that_takes_long_leaves_no_state_behind(client, monkeypatch):
+    """Without Python's search for cycles: a state is as large as the data."""
+    from spectraplex.places import crew
+
+    monkeypatch.setattr(crew, "_PATIENCE", 0.01)
+    shared = shard_rows(sx.Completion(*table(), (60, 25)), client, [0, 20, 60])
+    slow = np.random.default_rng(0).standard_normal((25, 400))
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(4):
+            U = shared.place.left("normal", 400, "float64", (1,), width=400, dtype=np.float64)
+            shared.evaluate(shared.measure(U, np.ones(400), slow))
+        for _ in range(50):  # the client lets go in a thread of its own
+            named = [key for key in client.futures if shared.place._name in str(key)]
+            if len(named) <= 2 * 2:  # two shards: their states, and at most the answers of the last round
+                break
+            time.sleep(0.1)
+    finally:
+        gc.enable()
+    assert len(named) <= 2 * 2, named

@@ -7,6 +7,7 @@ such second copies within seconds, so it is stopped here; ``client.amm.start()``
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -38,18 +39,20 @@ class Crew:
         return bool(lost)
 
     def answers(self, futures: Sequence[Any]) -> list[Any]:
-        """Gather; where no worker is left, and none comes for two minutes, say so instead of waiting for ever."""
-        import distributed
+        """Gather; where no worker is left, and none comes for two minutes, say so instead of waiting for ever.
 
-        waiting: Any = distributed.wait
-        without = 0
-        while without < _TIMES:
-            try:
-                waiting(futures, timeout=_PATIENCE)
-                return list(self.client.gather(futures))
-            except distributed.TimeoutError:
+        Nothing is raised while it waits: an error holds on to all who are waiting, and so to their states, which would
+        stay on the workers until Python looks for cycles.
+        """
+        there, without = threading.Semaphore(0), 0
+        for each in futures:
+            each.add_done_callback(lambda _: there.release())
+        for _ in futures:
+            while not there.acquire(timeout=_PATIENCE):
                 without = 0 if self.client.nthreads() else without + 1
-        raise ClusterLost("no worker is left, and none has come; start some, and make the objective anew.")
+                if without == _TIMES:
+                    raise ClusterLost("no worker is left, and none has come; start some, and make the objective anew.")
+        return list(self.client.gather(futures))
 
     def send(self, arrays: Any, copies: int | bool) -> Any:
         """Scatter; again where a worker died meanwhile."""
