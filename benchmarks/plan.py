@@ -25,7 +25,7 @@ import spectraplex as sx
 from .huge import Measured, generated_apart, solved, started, told
 
 SIZES = (1_000_000, 10_000_000)
-BASE, ENTRY, NUMBER = 0.45e9, 130, 134  # bytes of a worker: Python with its packages; an observation; a row's atom
+BASE, ENTRY, NUMBER = 0.45e9, 110, 134  # bytes of a worker: Python and its packages; an observation; a row of an atom
 
 
 def run(*sizes: float) -> Iterator[str]:
