@@ -1,4 +1,4 @@
-"""``model.save(folder)`` and ``MatrixCompletion.load(folder)``: the folders that the shell writes and reads."""
+"""``save`` and ``load`` of estimators: for ``MatrixCompletion``, the folders that the shell writes and reads."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from .store_aside import folder_aside, refuse_folder
 _WHENCE = "data given in Python"
 
 
-def save(model: Any, folder: Any, overwrite: Any = False) -> Path:
+def save(model: Any, folder: Any, overwrite: Any = False, owner: str = OWNER) -> Path:
     """Write a fitted model aside, then rename the folder: there is never half of one."""
     check_is_fitted(model, "s_")
     if not is_flag(overwrite):
-        raise TypeError(f"{OWNER}: overwrite must be True or False, got {overwrite!r}.")
-    place = _place(folder, "save")
+        raise TypeError(f"{owner}: overwrite must be True or False, got {overwrite!r}.")
+    place = _place(owner, folder, "save")
     try:
         refuse_folder(place, bool(overwrite), "overwrite=True is needed")
         with folder_aside(place, bool(overwrite)) as part:
             store.write(part, model, described(_status(model), {}, _data(model)))
     except ValueError as error:
-        raise ValueError(f"{OWNER}: {str(error).removeprefix(f'{OWNER}: ')}") from None
+        raise ValueError(f"{owner}: {str(error).removeprefix(f'{owner}: ')}") from None
     return place
 
 
-def load(kind: Any, folder: Any) -> Any:
+def load(kind: Any, folder: Any, owner: str = OWNER) -> Any:
     """The model of a folder, as it was saved."""
-    place = _place(folder, "load")
+    place = _place(owner, folder, "load")
     try:
-        found = store.read(kind, place)
+        found = store.read(kind, place, owner)
     except ValueError as error:
-        raise ValueError(f"{OWNER}: {error}") from None
+        raise ValueError(f"{owner}: {error}") from None
     model = found.model
     model._stored = (found.data, model.certificate_)
     return model
@@ -57,9 +57,9 @@ def described(
     }
 
 
-def _place(folder: Any, what: str) -> Path:
+def _place(owner: str, folder: Any, what: str) -> Path:
     if not isinstance(folder, str | os.PathLike) or not str(folder):
-        raise TypeError(f"{OWNER}: {what} needs the name of a folder, got {folder!r}.")
+        raise TypeError(f"{owner}: {what} needs the name of a folder, got {folder!r}.")
     return Path(folder).expanduser()
 
 

@@ -64,11 +64,7 @@ class Stored:
             "shape": list(me.shape_),
             "counted": [me.row_labels_.counted, me.column_labels_.counted],
             "kinds": [str(kind) for kind in history["kind"]],
-            "certificate": {
-                each.name: plain(getattr(me.certificate_, each.name))
-                for each in fields(me.certificate_)
-                if each.name != "evidence"
-            },
+            "certificate": certified(me.certificate_),
             "feature_names": [str(name) for name in getattr(me, "feature_names_in_", ())],
         }
         return arrays, document
@@ -100,12 +96,8 @@ class Stored:
             shape = (len(model.row_labels_), len(model.column_labels_))
             places = (np.asarray(arrays["rows"]), np.asarray(arrays["cols"]))
             model.observations_ = Observations(*places, np.asarray(arrays["values"]), arrays.get("weights"), shape)
-            model.path_ = _named(arrays, "path.")
-            columns = {name: column.tolist() for name, column in _named(arrays, "history.").items()}
-            model.history_ = Trace.of_columns(columns | {"kind": list(document["kinds"])})
-            model.certificate_ = _certificate(
-                {name: restored(value) for name, value in document["certificate"].items()}
-            )
+            model.path_, model.history_ = named(arrays, "path."), trace_of(arrays, document)
+            model.certificate_ = certificate_of(document)
             _fit_together(model)
             model.latest_ = arrays.get("latest")
             if model.latest_ is not None and model.latest_.shape != (len(of_fit(model)),):
@@ -140,8 +132,14 @@ def _fit_together(model: Any) -> None:
         value = getattr(model, name)
         if not (isinstance(value, str) if name == "status_" else isinstance(value, int | float) and isfinite(value)):
             raise ValueError(f"{name} is {value!r}")
-    seen: Observations = model.observations_
-    for codes, count in ((seen.rows, m), (seen.cols, n)):
+    sound(model.observations_)
+    if not set(model.path_) >= {"radius", "score", "value", "rank", "n_iter"}:
+        raise ValueError("the path is not whole")
+
+
+def sound(seen: Observations) -> None:
+    """Refuse observations that are not of a table of their shape."""
+    for codes, count in zip((seen.rows, seen.cols), seen.shape, strict=True):
         if (
             codes.dtype.kind not in "iu"
             or codes.shape != seen.values.shape
@@ -150,8 +148,6 @@ def _fit_together(model: Any) -> None:
             raise ValueError("the observations do not fit")
     if seen.values.dtype.kind != "f" or not np.isfinite(seen.values).all():
         raise ValueError("the observed values do not fit")
-    if not set(model.path_) >= {"radius", "score", "value", "rank", "n_iter"}:
-        raise ValueError("the path is not whole")
 
 
 def _chosen(model: Any, document: dict[str, Any]) -> tuple[tuple[float, float] | None, float]:
@@ -166,26 +162,39 @@ def _chosen(model: Any, document: dict[str, Any]) -> tuple[tuple[float, float] |
     return ridge, delta
 
 
-def _certificate(known: dict[str, Any]) -> Certificate:
+def certified(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as a document; what it keeps beside it is left out."""
+    names = (each.name for each in fields(certificate) if each.name != "evidence")
+    return {name: plain(vars(certificate)[name]) for name in names}
+
+
+def certificate_of(document: dict[str, Any]) -> Certificate:
     """As it was stored; one from before certificates stated their rounding can only be made anew."""
+    known = {name: restored(value) for name, value in document["certificate"].items()}
     if "seal" not in known:
         return Certificate("none", 1.0, float(known["value"]), -np.inf, 0.0)
     return Certificate(**known)
 
 
-def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+def trace_of(arrays: dict[str, Array], document: dict[str, Any]) -> Trace:
+    columns = {name: column.tolist() for name, column in named(arrays, "history.").items()}
+    return Trace.of_columns(columns | {"kind": list(document["kinds"])})
+
+
+def named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+    """The arrays whose names begin so, by the rest of their names."""
     found = {name.removeprefix(prefix): np.asarray(value) for name, value in arrays.items() if name.startswith(prefix)}
     return found
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, owner: str = OWNER) -> Any:
     """A value that JSON holds exactly: infinities as words, pairs as lists."""
     if isinstance(value, tuple):
-        return {"pair": [plain(part) for part in value]}
+        return {"pair": [plain(part, owner) for part in value]}
     value = files.plain(value)
     if value is None or isinstance(value, str | int | float | bool | list | dict):
         return value
-    raise TypeError(f"{OWNER}: the setting {value!r} cannot be written down; give a plain number or word.")
+    raise TypeError(f"{owner}: the setting {value!r} cannot be written down; give a plain number or word.")
 
 
 def restored(value: Any) -> Any:

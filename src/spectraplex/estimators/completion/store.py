@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...places.numpy import Array
+from ..input.observations import OWNER
 from . import store_shards
 from .store_parts import COLUMNS, FORMAT, VERSION, Altered, checksum, listed, read_arrays, write_parts
 
@@ -18,6 +19,7 @@ _FILES = {  # which of the model's arrays are in which file; the rest is in mode
     "observations.npz": ("rows", "cols", "values", "weights"),
     "factors.npz": None,
 }
+KINDS = (OWNER, "OneClassCompletion")  # the estimators whose models are such folders
 _ROWS = r"columns\.npz|rows-\d{5,}\.npz"
 _ENTRIES: dict[str, Any] = {
     **dict.fromkeys(("status", "created"), str),
@@ -53,18 +55,28 @@ def write(folder: Path, model: Any, facts: dict[str, Any]) -> None:
     write_parts(folder, model, _FILES, arrays, document, facts, {})
 
 
-def read(kind: Any, folder: Path) -> Stored:
-    """The model of a folder, of a kind of estimator; a missing or altered file is named."""
+def read(kind: Any, folder: Path, owner: str = OWNER) -> Stored:
+    """The model of a folder, of a kind of estimator with this name; a missing or altered file is named."""
     document = _document(folder)
+    _of_kind(folder, document["model"].get("estimator"), owner)
     if COLUMNS in document["files"]:
-        return Stored(_sound(folder, document, lambda: store_shards.read(kind, folder, document)), document)
+        return Stored(_sound(folder, document, owner, lambda: store_shards.read(kind, folder, document)), document)
     arrays: dict[str, Array] = {}
     for file, mark in document["files"].items():
         arrays |= read_arrays(folder, file, mark)
-    return Stored(_sound(folder, document, lambda: kind.from_arrays(*listed(document, arrays))), document)
+    return Stored(_sound(folder, document, owner, lambda: kind.from_arrays(*listed(document, arrays))), document)
 
 
-def _sound(folder: Path, document: dict[str, Any], made: Callable[[], Any]) -> Any:
+def _of_kind(folder: Path, found: Any, owner: str) -> None:
+    """Refuse the model of another estimator, saying which one and what reads it."""
+    if found != owner and found in KINDS:
+        raise ValueError(
+            f"{folder} holds a {found}, not a {owner}; in Python, spectraplex.estimators.{found}.load reads it"
+            + (", and so do the commands of the shell." if found == OWNER else ".")
+        )
+
+
+def _sound(folder: Path, document: dict[str, Any], owner: str, made: Callable[[], Any]) -> Any:
     try:
         model = made()
         names, shape = document["data"]["names"], document["data"]["shape"]
@@ -73,7 +85,7 @@ def _sound(folder: Path, document: dict[str, Any], made: Callable[[], Any]) -> A
     except Altered:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        words = str(error).removeprefix("MatrixCompletion: ").rstrip(".")
+        words = str(error).removeprefix(f"{owner}: ").rstrip(".")
         raise ValueError(f"{folder}: model.json is damaged ({words}).") from error
     return model
 

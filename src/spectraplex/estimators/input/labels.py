@@ -89,14 +89,14 @@ class Labels:
             return _unsorted(np.concatenate([self.values, fresh[new]]))
         return _unsorted(objects([*self.values.tolist(), *fresh[new].tolist()]))
 
-    def packed(self) -> Array:
+    def packed(self, owner: str = "MatrixCompletion") -> Array:
         """A plain array: numbers and dates as they are, anything else as the bytes of a JSON document."""
         if self.values.dtype != object:
             return self.values
         for label in self.values.tolist():
             if not isinstance(label, str | int | float | bool):
                 raise TypeError(
-                    f"MatrixCompletion: the label {label!r} is a {type(label).__name__}; only strings and numbers can "
+                    f"{owner}: the label {label!r} is a {type(label).__name__}; only strings and numbers can "
                     "be written to a file."
                 )
         return np.frombuffer(json.dumps(self.values.tolist()).encode("ascii"), np.uint8)

@@ -21,9 +21,10 @@ from ..completion.parameters import label_list
 from ..input.observations import as_frame, frame_column, frame_numbers, pair_columns
 from . import fitting, parameters, serving
 from .parameters import OWNER, speaking
+from .storage import Stored
 
 
-class OneClassCompletion(CallbackSupport, BaseEstimator):
+class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
     """Recommend columns to rows from pairs that were seen: clicks, plays, purchases; nobody says what was disliked.
 
     The table X of scores minimises
