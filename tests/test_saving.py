@@ -69,6 +69,9 @@ def test_the_shell_answers_from_a_model_saved_in_python(model, folder, tmp_path)
     np.testing.assert_allclose(found, model.predict([("u1", "i3"), ("u2", "i4")]), rtol=1e-5)
     best = json.loads(run("recommend", folder, "--row", "u1", "-n", 2, "--json").stdout)
     assert [line["column"] for line in best] == [label for label, _ in model.recommend(["u1"], 2)[0]]
+    some = json.loads(run("recommend", folder, "--row", "u1", "-n", 20, "--min-support", 13, "--json").stdout)
+    wanted = [label for label, _ in model.recommend(["u1"], 20, min_support=13)[0]]
+    assert [line["column"] for line in some] == wanted and 0 < len(wanted) < len(model.recommend(["u1"], 20)[0])
     like = json.loads(run("similar", folder, "--column", "i3", "-n", 2, "--json").stdout)
     assert [line["similar"] for line in like] == [label for label, _ in model.similar(["i3"], 2)[0]]
     assert "data given in Python: 250 values of 30 rows" in run("info", folder).stdout

@@ -88,9 +88,10 @@ def recommend(
     model = stored.model
     if labels is None:
         labels = [as_text(label) for label in row_labels(model)]
-    allow = serving.allowed(model, _support(how.min_support), None, None)
+    support = _support(how.min_support)
+    added = serving.handicaps(model, serving.allowed(model, support, None, None), support == "auto")
     titles = titles_of(model, names, stored.names, quiet)
-    places, answers = recommended_of(model, labels, how.n, how.exclude_seen, allow)
+    places, answers = recommended_of(model, labels, how.n, how.exclude_seen, added)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if unknown and not quiet:
         meant = _meant(unknown[0], row_labels(model))

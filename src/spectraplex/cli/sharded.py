@@ -38,13 +38,13 @@ def row_labels(model: Any) -> list[Any]:
     return [label for labels in model.shards_.source.each(row_labels) for label in labels]
 
 
-def recommended_of(model: Any, labels: list[str], n: int, exclude_seen: bool, allow: Array) -> tuple[Array, list[Any]]:
-    """Places of rows, and what each is recommended."""
+def recommended_of(model: Any, labels: list[str], n: int, exclude_seen: bool, added: Array) -> tuple[Array, list[Any]]:
+    """Places of rows, and what each is recommended; ``added`` are the handicaps of the columns."""
     if "shards_" not in vars(model):
         places = codes_of(model.row_labels_, labels)
-        return places, serving.recommend(model, places, n, exclude_seen, allow)
+        return places, serving.recommend(model, places, n, exclude_seen, added)
     places, answers, common = np.full(len(labels), -1), [None] * len(labels), None
-    for known, found in model.shards_.source.each(recommended_of, labels, n, exclude_seen, allow):
+    for known, found in model.shards_.source.each(recommended_of, labels, n, exclude_seen, added):
         for k, answer in enumerate(found):
             if known[k] >= 0:
                 places[k], answers[k] = 0, answer
