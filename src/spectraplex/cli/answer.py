@@ -19,7 +19,7 @@ from .out import put_json, put_words
 from .sharded import predicted_of, recommended_of, row_labels
 from .talk import number, say
 from .tell import as_texts, beside, heading, table, titles_of
-from .testing import words
+from .testing import ranking_words, words
 
 
 def predict(
@@ -192,6 +192,9 @@ def info(folder: Path, as_json: bool) -> None:
     }
     if document.get("test"):
         lines["test"] = words(document["test"], number)
+        ranking = ranking_words(document["test"], number)
+        if ranking is not None:
+            lines["ranking"] = ranking
     put_words("".join(f"{name:<12} {text}\n" for name, text in lines.items()))
     if not np.isfinite(model.certificate_.gap):
         say("Nothing is certified of this model.")

@@ -62,18 +62,19 @@ def judged(job: Any, model: MatrixCompletion, held: testing.Held) -> dict[str, A
     return facts
 
 
-def reported(
-    job: Any, model: MatrixCompletion, path: Path, held: testing.Held | None, titles: Names | None = None
-) -> bool:
+def reported(job: Any, model: MatrixCompletion, path: Path, beside: Beside) -> bool:
     """The page about the model; where it cannot be had, a sentence instead."""
     try:
         report = importlib.import_module("spectraplex.report")
+        held, titles = beside.held, beside.titles
         kept = None if held is None else (held.pairs, held.values)
         if titles is not None:
             model, pairs = titled(model, titles, None if held is None else held.pairs)
             kept = None if held is None else (pairs, held.values)
         command, how = [shown(word) for word in job.command], "" if held is None else held.how
-        report.write(model, path, source=shown(job.file.name), held_out=kept, how=how, command=command or None)
+        known = testing.ranks_of(beside.test)
+        asked = {"held_out": kept, "how": how, "command": command or None, "ranks": known}
+        report.write(model, path, source=shown(job.file.name), **asked)
     except OSError:
         raise
     except Exception as error:  # a fit of hours must not be lost because of its page

@@ -30,7 +30,7 @@ from ..tables.far import FarFiles, address, read_far
 from ..tables.layout import Asked
 from . import journal, settings, store, testing
 from .aside import folder_aside, refuse_folder
-from .beside import reported
+from .beside import Beside, reported
 from .complete import Done, Job, Left, refuse_left, refuse_settings
 from .connected import connected
 from .far_journal import FarJournal
@@ -209,4 +209,4 @@ def _write(
                 titles = titles_of(model, Path(job.said["names"]), found.names, job.quiet)
             except (OSError, ValueError) as error:
                 job.talk(f"{error} The report is without titles.")
-        return reported(job, model, part / "report.html", held, titles)
+        return reported(job, model, part / "report.html", Beside(held, test, titles))

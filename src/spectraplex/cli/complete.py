@@ -220,4 +220,4 @@ def _write(
     facts = described(status, seconds, data, beside.test)
     with folder_aside(job.out, job.force) as part:
         store.write(part, model, facts)
-        return job.said.get("report", True) and reported(job, model, part / "report.html", beside.held, beside.titles)
+        return job.said.get("report", True) and reported(job, model, part / "report.html", beside)

@@ -12,7 +12,7 @@ from ..estimators import MatrixCompletion
 from .complete import Done
 from .out import put_json, put_words
 from .talk import number, say
-from .testing import words
+from .testing import ranking_words, words
 
 
 def summarised(done: Done, as_json: bool) -> None:
@@ -33,6 +33,9 @@ def summarised(done: Done, as_json: bool) -> None:
             lines.append(f"held out     {number(facts['held_out_score'])} on what was kept aside while choosing")
         if facts["test"] is not None:
             lines.append(f"test         {words(facts['test'], number)}")
+            ranking = ranking_words(facts["test"], number)
+            if ranking is not None:
+                lines.append(f"ranking      {ranking}")
         lines.append(f"certificate  {facts['certificate']}")
         if facts["report"]:
             lines.append(f"report       {facts['report']}")

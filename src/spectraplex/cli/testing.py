@@ -100,10 +100,11 @@ def _as_known(known: Labels, labels: Labels, file: Path, side: str) -> Array:
 
 def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
     """The model's error and those of the baselines, for people and for model.json."""
+    from ..report.ranks import ranked
     from ..report.scores import judged
 
     found = judged(model, (held.pairs, held.values))
-    measure = found.measures[0]
+    measure, ranks = found.measures[0], ranked(model, found)
     return {
         "file": shown(held.file.name),
         "fingerprint": held.mark,
@@ -115,6 +116,7 @@ def judge(model: MatrixCompletion, held: Held) -> dict[str, Any]:
         "error": found.ours,
         "baselines": {each.name: each.errors[0] for each in found.others},
         "others": dict(zip(found.measures[1:], found.lines[-1].errors[1:], strict=True)),
+        "ranking": None if ranks is None else ranks.document(),
     }
 
 
@@ -137,6 +139,29 @@ def judge_far(model: MatrixCompletion, file: Path, found: tables.Table) -> dict[
         "baselines": {"Global mean": error(constant, found.values, None)},
         "others": {word: each(predicted, found.values, None) for word, each in others},
     }
+
+
+def ranks_of(facts: dict[str, Any] | None) -> Any:
+    """The figures of a ranking, as the report has them; None without."""
+    from ..report.ranks import Ranked
+
+    found = (facts or {}).get("ranking")
+    return None if found is None else Ranked.of(found)
+
+
+def ranking_words(facts: dict[str, Any], number: Any) -> str | None:
+    """What counts as relevant, then a line each for the model and what stands beside it; None without a ranking."""
+    found = facts.get("ranking")
+    if not found:
+        return None
+    k = found["k"]
+    lines = [f"{found['whose']} with a test value of at least {number(found['relevant'])} ({found['because']})"]
+    for name, each in found["figures"].items():
+        lines.append(
+            f"{name + ':':<13} recall@{k} {each['recall']:.4f}, precision@{k} {each['precision']:.4f}, "
+            f"NDCG@{k} {each['ndcg']:.4f}, MAP@{k} {each['map']:.4f}, coverage {each['coverage']:.3f}"
+        )
+    return ("\n" + 13 * " ").join(lines)
 
 
 def words(facts: dict[str, Any], number: Any) -> str:

@@ -134,14 +134,18 @@ def _row_places(model: Recommends, rows: list[Any]) -> list[int]:
 
 def _intercepts(seen: Any) -> Array:
     """Column intercepts of Σ(value − mean − bᵢ − cⱼ)² + 2‖b‖² + 2‖c‖²: one row or column at a time, again and again."""
+    from scipy.sparse import csr_matrix
+
     m, n = seen.shape
     rest, weights = seen.values - np.average(seen.values, weights=seen.weights), seen.weights
     weights = np.ones(rest.size) if weights is None else weights
     down, across = np.bincount(seen.cols, weights, n) + 2.0, np.bincount(seen.rows, weights, m) + 2.0
-    b, c = np.zeros(m), np.zeros(n)
+    in_rows, in_columns = np.bincount(seen.rows, weights * rest, m), np.bincount(seen.cols, weights * rest, n)
+    W = csr_matrix((weights, (seen.rows, seen.cols)), shape=(m, n))
+    c = np.zeros(n)
     for _ in range(_SWEEPS):
-        b = np.bincount(seen.rows, weights * (rest - c[seen.cols]), m) / across
-        c = np.bincount(seen.cols, weights * (rest - b[seen.rows]), n) / down
+        b = (in_rows - W @ c) / across
+        c = (in_columns - b @ W) / down
     return np.asarray(c)
 
 
@@ -157,8 +161,9 @@ def _columns(pairs: Any) -> tuple[list[Any], list[Any]]:
         if len(names) < 2:
             raise ValueError(f"evaluate: pairs have {len(names)} column(s); give a row label and a column label.")
         return frame.get_column(names[0]).to_list(), frame.get_column(names[1]).to_list()
+    pairs = [pair.tolist() if isinstance(pair, np.ndarray) else pair for pair in pairs]
     for place, pair in enumerate(pairs):
-        if isinstance(pair, str) or np.ndim(pair) == 0 or len(pair) != 2:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise ValueError(f"evaluate: pairs[{place}] is {pair!r}, not a row label and a column label.")
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 

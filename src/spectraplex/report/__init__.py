@@ -21,6 +21,7 @@ from ..files import aside
 from . import figures as figures
 from . import solve_figures as solve_figures
 from .facts import Glance, examples, fit_of, glance
+from .ranks import Ranked, ranked
 from .scores import Biases, Judged, as_used, judged, measures, seed_of
 from .words import brief, counted, decimals, fixed, given, label_text, percent, shown
 
@@ -37,6 +38,7 @@ def write(
     held_out: tuple[Any, Any] | None = None,
     how: str = "",
     command: str | Sequence[str] | None = None,
+    ranks: Ranked | None = None,
 ) -> Path:
     """Write a report on a fitted model to one HTML file; it is written aside first, then renamed.
 
@@ -49,6 +51,7 @@ def write(
         Without them, the scores that chose the radius are, and the page says what they are worth.
     how : which those are, such as "the latest tenth"; only shown.
     command : what was typed to get here; only shown. A list of words is quoted for a shell.
+    ranks : figures of the recommendations on ``held_out``, where somebody has them already; else they are worked out.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def write(
         raise IsADirectoryError(f"report: {place} is a folder; name a file in it, such as {place / 'report.html'}.")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"report: there is no folder {place.parent}; make it first.")
-    page = render(model, source=source, held_out=held_out, how=how, command=command)
+    page = render(model, source=source, held_out=held_out, how=how, command=command, ranks=ranks)
     with aside(place) as part:
         part.write_bytes(page.encode("utf-8"))
     return place
@@ -73,6 +76,7 @@ def render(
     held_out: tuple[Any, Any] | None = None,
     how: str = "",
     command: str | Sequence[str] | None = None,
+    ranks: Ranked | None = None,
 ) -> str:
     """The page itself, as text; see ``write``."""
     from sklearn.utils.validation import check_is_fitted
@@ -109,6 +113,7 @@ def render(
         data=data,
         fit=fit,
         judge=judge,
+        ranks=ranks or ranked(model, judge),
         how=how,
         latest=vars(model).get("latest_") is not None,
         features=recipe.features is not None,

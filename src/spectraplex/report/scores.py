@@ -37,6 +37,7 @@ class Judged:
 
     ``how`` is "held out" (given, and not fitted), "validation" (those that chose the radius), or "none"; ``lines`` has
     the baselines first and the model last; ``known`` says whether the split could be made again for the baselines.
+    ``new`` has which of the held-out pairs were not fitted, too.
     """
 
     how: str
@@ -51,6 +52,7 @@ class Judged:
     observed: Array | None = None
     places: tuple[Array, Array] | None = None
     pairs: tuple[Array, Array] | None = None
+    new: Array | None = None
 
     @property
     def ours(self) -> float:
@@ -197,18 +199,20 @@ def _held_out(model: Any, held_out: Any, biases: Biases) -> Judged:
     )
     known = (rows >= 0) & (cols >= 0)
     seen, wide = model.observations_, model.observations_.shape[1]
-    twice = np.isin(rows[known] * wide + cols[known], seen.rows * wide + seen.cols)
+    new = np.ones(observed.size, bool)
+    new[known] = ~np.isin(rows[known] * wide + cols[known], seen.rows * wide + seen.cols)
     return Judged(
         "held out",
         observed.size,
         tuple(name for name, _ in named),
         lines,
         unseen=int((~known).sum()),
-        fitted=int(twice.sum()),
+        fitted=int((~new).sum()),
         predicted=predicted,
         observed=observed,
         places=(rows, cols),
         pairs=(first, second),
+        new=new,
     )
 
 
