@@ -270,3 +270,39 @@ def test_two_columns_are_the_only_reason():
     broken = {name for name, said in failed.items() if said.startswith(OWN_FAULT.get(name, "never said"))}
     assert set(failed) == broken
     assert set(IMPOSSIBLE) - broken <= {result["check_name"] for result in results if result["status"] == "passed"}
+
+
+def test_what_is_refused_is_refused_in_its_own_name(model):
+    """By the checks that all estimators share, too; and other estimators are named where they are meant."""
+    pandas = pytest.importorskip("pandas")
+    from scipy.sparse import csr_matrix
+
+    frame = pandas.DataFrame({"who": ["a", None], "what": ["x", "y"], "size": ["1", "many"]})
+    fit, named = OneClassCompletion(radius=1.0).fit, OneClassCompletion(radius=1.0).from_frame
+    for call in (
+        lambda: fit(csr_matrix(np.eye(2))),
+        lambda: fit(np.ma.masked_equal([[1, 2], [3, 4]], 3)),
+        lambda: fit([("a", "b"), ("c",)]),
+        lambda: fit(np.arange(3)),
+        lambda: fit(np.zeros((0, 2))),
+        lambda: fit([("a", "b", "c")]),
+        lambda: fit(np.array([[1.0, np.nan]])),
+        lambda: fit([("a", "b")], ["much"]),
+        lambda: fit([("a", "b")], [np.inf]),
+        lambda: fit([("a", "b")], np.ma.masked_equal([3.0], 3.0)),
+        lambda: named(frame, "who", "what"),
+        lambda: named(frame, "nobody", "what"),
+        lambda: named(frame, "what", "who", "size"),
+        lambda: OneClassCompletion(radius=1.0).fit(frame[["what", "size"]]).predict(frame[["what"]]),
+        lambda: model.embed("u003"),
+        lambda: model.embed(3),
+        lambda: model.recommend(["u003"], candidates="i01"),
+        lambda: model.similar(["i01"], min_support="many"),
+    ):
+        with pytest.raises((TypeError, ValueError), match="OneClassCompletion") as error:
+            call()
+        assert "MatrixCompletion" not in str(error.value) and "fit_matrix" not in str(error.value)
+    with pytest.raises(ValueError, match="for ratings use MatrixCompletion"):
+        fit([("a", "b")], [-1.0])
+    table = csr_matrix(np.eye(3))
+    assert fit(np.transpose(table.nonzero())).shape_ == (3, 3)  # as the message for sparse matrices says

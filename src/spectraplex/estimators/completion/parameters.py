@@ -154,22 +154,22 @@ def refuse_size(values: Array) -> None:
         )
 
 
-def checked_values(values: Array) -> Array:
+def checked_values(values: Array, owner: str = OWNER) -> Array:
     """One real number per pair."""
     if values.dtype == object:
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
             bad = next((i for i, v in enumerate(values.tolist()) if not isinstance(v, Real)), 0)
-            raise ValueError(f"{OWNER}: values[{bad}] is {values[bad]!r}, which is not a number.") from None
+            raise ValueError(f"{owner}: values[{bad}] is {values[bad]!r}, which is not a number.") from None
     if values.dtype.kind == "c":
-        raise ValueError(f"{OWNER}: Complex data not supported: values must be real.")
+        raise ValueError(f"{owner}: Complex data not supported: values must be real.")
     array = np.asarray(values)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         place = int(np.argmin(np.isfinite(array)))
         what = "NaN" if np.isnan(array[place]) else "infinity"
-        raise ValueError(f"{OWNER}: Input values contain {what}: values[{place}]; leave it out, it is not observed.")
-    return numbers(OWNER, "values", array, ndim=1)
+        raise ValueError(f"{owner}: Input values contain {what}: values[{place}]; leave it out, it is not observed.")
+    return numbers(owner, "values", array, ndim=1)
 
 
 def checked_weights(weights: Any, count: int) -> Array | None:
@@ -261,12 +261,12 @@ def refuse_far(**given: Any) -> None:
             )
 
 
-def label_list(asked: Any, side: str) -> Array:
+def label_list(asked: Any, side: str, owner: str = OWNER) -> Array:
     """Labels as a column; a single string is most likely meant as one label."""
     if isinstance(asked, str):
-        raise TypeError(f"{OWNER}: give a list of {side} labels, such as [{asked!r}].")
+        raise TypeError(f"{owner}: give a list of {side} labels, such as [{asked!r}].")
     try:
         labels = asked if isinstance(asked, np.ndarray) else list(asked)
     except TypeError:
-        raise TypeError(f"{OWNER}: give a list of {side} labels, got {asked!r}.") from None
-    return as_column(labels, OWNER, f"{side} labels")
+        raise TypeError(f"{owner}: give a list of {side} labels, got {asked!r}.") from None
+    return as_column(labels, owner, f"{side} labels")

@@ -87,10 +87,12 @@ def linked(model: Any, z: Array) -> Array:
     return np.clip(z, low, high) if model.clip else z
 
 
-def allowed(model: Any, min_support: Any, candidates: Array | None, exclude: Array | None) -> Array:
+def allowed(
+    model: Any, min_support: Any, candidates: Array | None, exclude: Array | None, *, owner: str = OWNER
+) -> Array:
     """Which columns may be recommended: a mask."""
     counts = _counts(model)
-    out = counts >= _support(counts, min_support)
+    out = counts >= _support(counts, min_support, owner)
     if candidates is not None:
         among = np.zeros(out.size, bool)
         among[candidates[candidates >= 0]] = True
@@ -127,10 +129,10 @@ def handicaps(model: Any, allow: Array, careful: bool) -> Array:
     return np.asarray(out - most * spread / np.sqrt(np.maximum(counts + ridge, 1.0)))
 
 
-def _support(counts: Array, asked: Any) -> int:
+def _support(counts: Array, asked: Any, owner: str) -> int:
     """The least number of observations; "auto": what the columns have that hold half of all, and a hundred at least."""
     if not is_word(asked, "auto"):
-        return whole(OWNER, "min_support", asked, least=0)
+        return whole(owner, "min_support", asked, least=0)
     ordered = np.sort(counts)[::-1]
     most = max(int(np.searchsorted(np.cumsum(ordered), _USUAL * ordered.sum())), _LEAST - 1)
     return int(ordered[min(most, ordered.size - 1)])

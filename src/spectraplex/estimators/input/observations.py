@@ -76,82 +76,85 @@ class Observations:
         return np.bincount(self.rows, self.weights, self.shape[0]), np.bincount(self.cols, self.weights, self.shape[1])
 
 
-def pair_columns(pairs: Any, names: Any = None) -> tuple[Array, Array, list[str] | None]:
-    """The two columns of labels, each of its own type, and their names where the pairs are a frame."""
+def pair_columns(pairs: Any, names: Any = None, owner: str = OWNER) -> tuple[Array, Array, list[str] | None]:
+    """The two columns of labels, each of its own type, and their names where the pairs are a frame.
+
+    ``owner`` is, here and below, the estimator in whose name bad input is refused.
+    """
     from scipy.sparse import issparse
 
     if issparse(pairs):
-        raise TypeError(
-            f"{OWNER}: Sparse data was passed as pairs, but pairs are two columns of labels; for a sparse matrix of "
-            "values use fit_matrix."
+        how = (
+            "for a sparse matrix of values use fit_matrix" if owner == OWNER else "give np.transpose(matrix.nonzero())"
         )
-    refuse_masked(pairs, "pairs")
-    frame = as_frame(pairs)
+        raise TypeError(f"{owner}: Sparse data was passed as pairs, but pairs are two columns of labels; {how}.")
+    refuse_masked(pairs, "pairs", owner)
+    frame = as_frame(pairs, owner)
     if frame is not None:
         wanted = list(frame.columns)
         if names is not None and wanted != list(names) and all(isinstance(name, str) for name in wanted):
-            _has(wanted, names)
+            _has(wanted, names, owner)
             wanted = list(names)
-        _two(len(wanted), len(frame))
+        _two(len(wanted), len(frame), owner)
         called = wanted if all(isinstance(name, str) for name in wanted) else None
-        return frame_column(frame, wanted[0]), frame_column(frame, wanted[1]), called
+        return frame_column(frame, wanted[0], owner), frame_column(frame, wanted[1], owner), called
     if isinstance(pairs, list | tuple):  # one column at a time: NumPy would make strings or floats of both
         try:
             first, second = zip(*pairs, strict=True) if len(pairs) else ((), ())
         except (TypeError, ValueError):
-            return (*_array_columns(_even(pairs, "pairs")), None)
-        return as_column(first, OWNER, "row labels"), as_column(second, OWNER, "column labels"), None
-    return (*_array_columns(np.asarray(pairs)), None)
+            return (*_array_columns(_even(pairs, "pairs", owner), owner), None)
+        return as_column(first, owner, "row labels"), as_column(second, owner, "column labels"), None
+    return (*_array_columns(np.asarray(pairs), owner), None)
 
 
-def _has(columns: list[str], names: Any) -> None:
+def _has(columns: list[str], names: Any, owner: str) -> None:
     """A frame without the columns of the fit may have them in another order; nobody guesses which is which."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise ValueError(
-            f"{OWNER}: The feature names should match those that were passed during fit: the frame has no column "
+            f"{owner}: The feature names should match those that were passed during fit: the frame has no column "
             f"{missing[0]!r}, it has {', '.join(map(repr, columns[:20]))}; rename its columns, or give an array."
         )
 
 
-def _even(rows: Any, name: str) -> Array:
+def _even(rows: Any, name: str, owner: str = OWNER) -> Array:
     try:
         return np.asarray(rows)
     except ValueError:
-        raise ValueError(f"{OWNER}: {name} are ragged: all of them need the same length.") from None
+        raise ValueError(f"{owner}: {name} are ragged: all of them need the same length.") from None
 
 
-def refuse_masked(values: Any, name: str) -> None:
+def refuse_masked(values: Any, name: str, owner: str = OWNER) -> None:
     """NumPy drops a mask without a word, and what it hid would count."""
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
-        raise ValueError(f"{OWNER}: {name} have masked entries; leave those out.")
+        raise ValueError(f"{owner}: {name} have masked entries; leave those out.")
 
 
-def _array_columns(array: Array) -> tuple[Array, Array]:
+def _array_columns(array: Array, owner: str) -> tuple[Array, Array]:
     if array.ndim != 2:
         raise ValueError(
-            f"{OWNER}: Expected 2D array, got {array.ndim}D array instead: pairs must have two columns, row label and "
+            f"{owner}: Expected 2D array, got {array.ndim}D array instead: pairs must have two columns, row label and "
             "column label. Reshape your data, for one pair as [[row, column]]."
         )
     if array.shape[0] == 0 or array.shape[1] == 0:
         empty = "sample(s)" if array.shape[0] == 0 else "feature(s)"
-        raise ValueError(f"{OWNER}: 0 {empty} (shape={array.shape}) while a minimum of 1 is required: nothing to do.")
+        raise ValueError(f"{owner}: 0 {empty} (shape={array.shape}) while a minimum of 1 is required: nothing to do.")
     for name, column in (("row labels", array[:, 0]), ("column labels", array[:, -1])):
         if column.dtype.kind in "fc":
-            as_column(column, OWNER, name)  # what is no label at all is told before how many there are
-    _two(array.shape[1], array.shape[0])
-    return as_column(array[:, 0], OWNER, "row labels"), as_column(array[:, 1], OWNER, "column labels")
+            as_column(column, owner, name)  # what is no label at all is told before how many there are
+    _two(array.shape[1], array.shape[0], owner)
+    return as_column(array[:, 0], owner, "row labels"), as_column(array[:, 1], owner, "column labels")
 
 
-def _two(features: int, samples: int) -> None:
+def _two(features: int, samples: int, owner: str) -> None:
     if features != 2:
         raise ValueError(
-            f"X has {features} features, but {OWNER} is expecting 2 features as input: row label and column label "
+            f"X has {features} features, but {owner} is expecting 2 features as input: row label and column label "
             f"(n_samples={samples}, n_features={features})."
         )
 
 
-def as_frame(data: Any) -> Any:
+def as_frame(data: Any, owner: str = OWNER) -> Any:
     """The data as a narwhals frame, or None when it is no data frame."""
     if isinstance(data, np.ndarray | list | tuple):
         return None
@@ -162,34 +165,34 @@ def as_frame(data: Any) -> Any:
         if isinstance(frame, nw.LazyFrame):
             return frame.collect()
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"{OWNER}: the frame has columns of one name ({error}); rename them.") from None
+        raise ValueError(f"{owner}: the frame has columns of one name ({error}); rename them.") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _whole(frame: Any, name: Any) -> Any:
+def _whole(frame: Any, name: Any, owner: str) -> Any:
     """A column that is there and has no holes."""
     if name not in frame.columns:
-        raise ValueError(f"{OWNER}: the frame has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
+        raise ValueError(f"{owner}: the frame has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
     series = frame.get_column(name)
     holes = int(series.null_count())
     if holes:
         place = int(np.argmax(np.asarray(series.is_null().to_numpy(), bool)))
-        raise ValueError(f"{OWNER}: {name}[{place}] is missing (NaN); leave such rows out ({holes} in all).")
+        raise ValueError(f"{owner}: {name}[{place}] is missing (NaN); leave such rows out ({holes} in all).")
     return series
 
 
-def frame_column(frame: Any, name: Any) -> Array:
+def frame_column(frame: Any, name: Any, owner: str = OWNER) -> Array:
     """A column of labels; strings stay strings, ids stay whole, and missing ones are refused."""
-    series = _whole(frame, name)
+    series = _whole(frame, name, owner)
     dtype = series.dtype
     if dtype.is_integer() or dtype.is_float():
-        return as_column(np.asarray(series.to_numpy()), OWNER, str(name))
-    return as_column(objects(series.to_list()), OWNER, str(name))
+        return as_column(np.asarray(series.to_numpy()), owner, str(name))
+    return as_column(objects(series.to_list()), owner, str(name))
 
 
-def frame_numbers(frame: Any, name: str) -> Array:
+def frame_numbers(frame: Any, name: str, owner: str = OWNER) -> Array:
     """A column of numbers: text is refused with its line, and so are missing values."""
-    series = _whole(frame, name)
+    series = _whole(frame, name, owner)
     if series.dtype.is_integer() or series.dtype.is_float():
         return np.asarray(series.to_numpy(), np.float64)
     out = []
@@ -197,7 +200,7 @@ def frame_numbers(frame: Any, name: str) -> Array:
         try:
             out.append(float(value))
         except (TypeError, ValueError):
-            raise ValueError(f"{OWNER}: {name}[{place}] is {value!r}, which is not a number.") from None
+            raise ValueError(f"{owner}: {name}[{place}] is {value!r}, which is not a number.") from None
     return np.array(out, np.float64)
 
 

@@ -20,7 +20,7 @@ from ..completion.either_way import EitherWay
 from ..completion.parameters import label_list
 from ..input.observations import as_frame, frame_column, frame_numbers, pair_columns
 from . import fitting, parameters, serving
-from .parameters import OWNER, speaking
+from .parameters import OWNER
 from .storage import Stored
 
 
@@ -108,9 +108,8 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
             may come more than once: its values add up.
         y : n numbers ≥ 0, how often or how much (plays, purchases, hours); by default one each. Zero is not seen.
         """
-        with speaking():
-            first, second, names = pair_columns(X)
-            return self._fitted(first, second, y, names)
+        first, second, names = pair_columns(X, owner=OWNER)
+        return self._fitted(first, second, y, names)
 
     def _fitted(self, first: Array, second: Array, values: Any, names: list[str] | None) -> OneClassCompletion:
         fitted: OneClassCompletion = fitting.fit_columns(self, first, second, values, names)
@@ -119,14 +118,14 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
     @EitherWay
     def from_frame(self, frame: Any, row: str, column: str, value: str | None = None) -> OneClassCompletion:
         """Fit to named columns of a pandas, polars or arrow table; on the class, with default settings."""
-        with speaking():
-            table = as_frame(frame)
-            if table is None:
-                raise TypeError(f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame)!r}.")
-            if row == column:
-                raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
-            values = None if value is None else frame_numbers(table, value)
-            return self._fit_named(frame_column(table, row), frame_column(table, column), values, [row, column])
+        table = as_frame(frame, OWNER)
+        if table is None:
+            raise TypeError(f"{OWNER}: from_frame needs a data frame (pandas, polars, arrow), got {type(frame)!r}.")
+        if row == column:
+            raise ValueError(f"{OWNER}: row and column must be two columns, got {row!r} for both.")
+        values = None if value is None else frame_numbers(table, value, OWNER)
+        first, second = (frame_column(table, name, OWNER) for name in (row, column))
+        return self._fit_named(first, second, values, [row, column])
 
     @with_callbacks
     def _fit_named(self, *parts: Any) -> OneClassCompletion:
@@ -140,11 +139,10 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         A row that is not known has the scores of the mean row, a column that is not known zero.
         """
         check_is_fitted(self, "s_")
-        with speaking():
-            return serving.predict(self, *self._placed(X))
+        return serving.predict(self, *self._placed(X))
 
     def _placed(self, pairs: Any) -> tuple[Array, Array]:
-        first, second, _ = pair_columns(pairs, vars(self).get("feature_names_in_"))
+        first, second, _ = pair_columns(pairs, vars(self).get("feature_names_in_"), OWNER)
         rows = self.row_labels_.codes(first, OWNER, "row labels")
         return rows, self.column_labels_.codes(second, OWNER, "column labels")
 
@@ -160,8 +158,7 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
 
     def _places(self, asked: Any, side: str) -> Array:
         labels = self.row_labels_ if side == "row" else self.column_labels_
-        with speaking():
-            return labels.codes(label_list(asked, side), OWNER, f"{side} labels")
+        return labels.codes(label_list(asked, side, OWNER), OWNER, f"{side} labels")
 
     def recommend(
         self,
@@ -198,13 +195,11 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         """
         check_is_fitted(self, "s_")
         n, allow = whole(OWNER, "n", n), self._allowed(min_support, None, None)
-        with speaking():
-            return serving.similar(self, self._places(columns, "column"), n, allow)
+        return serving.similar(self, self._places(columns, "column"), n, allow)
 
     def _allowed(self, min_support: Any, candidates: Any, exclude: Any) -> Array:
         named = (None if given is None else self._places(given, "column") for given in (candidates, exclude))
-        with speaking():
-            return shared.allowed(self, min_support, *named)
+        return shared.allowed(self, min_support, *named, owner=OWNER)
 
     def score(self, X: Any, y: Any = None) -> float:
         """NDCG@10 of pairs that were not fitted, all columns that a row has not seen being ranked.
@@ -213,8 +208,7 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         ``spectraplex.metrics.evaluate`` has more figures.
         """
         check_is_fitted(self, "s_")
-        with speaking():
-            first, second, _ = pair_columns(X, vars(self).get("feature_names_in_"))
+        first, second, _ = pair_columns(X, vars(self).get("feature_names_in_"), OWNER)
         pairs = list(zip(first.tolist(), second.tolist(), strict=True))
         if not new_pairs(self, pairs):
             warnings.warn(f"{OWNER}: score was given pairs of the fit alone; it is NaN.", UserWarning, stacklevel=2)
@@ -228,9 +222,8 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         checks its certificate.
         """
         check_is_fitted(self, "s_")
-        with speaking():
-            rows, cols = self._placed(pairs)
-            return serving.problem(self, rows, cols, parameters.counted(values, rows.size))
+        rows, cols = self._placed(pairs)
+        return serving.problem(self, rows, cols, parameters.counted(values, rows.size))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,25 +11,12 @@ from ...checks import is_real, is_word, number, whole
 from ...places.numpy import Array
 from ..completion.parameters import checked_values
 from ..input.labels import Labels, distinct
-from ..input.observations import OWNER as OTHER
 from ..input.observations import Observations, refuse_masked
 from .recipe import Recipe
 
 OWNER = "OneClassCompletion"
 _SEEN = 5.0  # the usual weight of unseen cells: all cells together weigh so many times what was seen does
 _LARGE = 1e12
-
-
-@contextmanager
-def speaking() -> Iterator[None]:
-    """What the doors that all estimators share refuse, this one refuses in its own name."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        words = str(error)
-        if OTHER not in words:
-            raise
-        raise type(error)(words.replace(OTHER, OWNER)) from None
 
 
 def recipe_of(model: Any) -> Recipe:
@@ -85,8 +70,8 @@ def counted(values: Any, count: int) -> Array:
     """How often each pair came: ones, or numbers ≥ 0."""
     if values is None:
         return np.ones(count)
-    refuse_masked(values, "values")
-    array = checked_values(column_or_1d(values, warn=True))
+    refuse_masked(values, "values", OWNER)
+    array = checked_values(column_or_1d(values, warn=True), OWNER)
     if array.size != count:
         raise ValueError(
             f"{OWNER}: Found input variables with inconsistent numbers of samples: {count} pairs, {array.size} values; "
