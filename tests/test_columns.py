@@ -9,6 +9,8 @@ from spectraplex.datasets import ratings_like
 from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods.columns import compress, shed
 from spectraplex.methods.descent import descend
+from spectraplex.methods.hybrid import Hybrid
+from spectraplex.start import first_point
 
 DTYPES = ("float64", "complex128")
 
@@ -128,3 +130,21 @@ def test_near_the_optimum_the_gap_is_near_too(radius):
         result = sx.solve(task, stop=sx.Stop(value=optimum * (1 + 1e-6), max_steps=60), seed=seed, certify=False)
         gaps.append(exact_gap(task, result.X))
     assert max(gaps) <= 1e-3 and np.median(gaps) <= 4e-4, gaps
+
+
+def test_the_first_step_in_a_long_table_goes_as_far_as_is_best(monkeypatch):
+    """X₁ at the border of a large ball is worse than zero; its best multiple costs no product more."""
+    monkeypatch.setattr("spectraplex.methods.hybrid._LONG", 0)
+    rng = np.random.default_rng(1)
+    rows, cols = np.nonzero(rng.random((30, 20)) < 0.5)
+    objective = sx.Completion(rows, cols, rng.standard_normal(rows.size), (30, 20))
+    problem = sx.Problem(objective, sx.NuclearBall((30, 20), 500.0))
+    first = first_point(problem, None, rng)
+    point = Hybrid().init(problem, first, rng)[0]
+    assert point.value < objective.evaluate(np.zeros(rows.size))[0]
+    inside = problem.lifted.seen(point.image)
+    size = np.linalg.norm(point.slope) * np.linalg.norm(inside)
+    assert abs(float(point.slope @ inside)) <= 1e-9 * size  # the least value along X₁
+    assert problem.point(point.atoms).value == pytest.approx(point.value, rel=1e-12)
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-3))
+    assert result.gap <= 1e-3 * result.value and sx.verify(result.certificate, problem, result.X)

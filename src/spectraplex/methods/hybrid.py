@@ -38,6 +38,7 @@ from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
 _GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
+_LONG = 50_000  # rows and columns together, from which the first step is not to the border of a ball
 _LONGEST = 120  # most steps of a descent after many that were cut short
 _WORTH = 1e-3  # weights are balanced where the excess is above this share of the gap before the step
 _SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
@@ -192,11 +193,12 @@ def _compressed(problem: Problem, found: Descent, start: float, worth: float, po
 def _shortened(problem: Problem, point: Point, v: Block) -> Point:
     """As much of X₁ = θuwᴴ, with v = (u; w), as is best: (1 − t)vvᴴ + t·v'v'ᴴ with v' = (u; −w) stands for (1 − 2t)X₁.
 
-    In a large ball X₁ itself is farther from the data than zero is, and hides what is still to be found. It costs no
-    product. A domain of Hermitian matrices has no such v'.
+    In a large ball X₁ itself is farther from the data than zero is. What it leaves is then mostly its own sampled
+    remainder, and in a long table so many of its singular values crowd together that the next search finds little else.
+    It costs no product. A domain of Hermitian matrices has no such v', and short tables gain nothing.
     """
     place, lifted = problem.place, problem.lifted
-    if problem.domain.hermitian or lifted.penalty:
+    if problem.domain.hermitian or lifted.penalty or problem.domain.dimension < _LONG:
         return point
     left, right = place.rows(v, lifted.corner.left), place.rows(v, lifted.corner.right)
     mirror = place.stack(left, place.scale(right, -1.0))
