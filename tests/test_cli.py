@@ -111,6 +111,17 @@ def test_predict_and_recommend(model, ratings, tmp_path):
     assert len(rows_of(run("recommend", model, "--row", "7", "-n", "99", "--include-seen").stdout)) == 31
 
 
+@pytest.mark.parametrize("support", ["auto", 0, 18])
+def test_recommend_ranks_as_the_estimator_does(model, support):
+    fitted = store.read(model).model
+    told = rows_of(run("recommend", model, "--all", "-n", "5", "--min-support", support).stdout)
+    labels = fitted.row_labels_.values.tolist()
+    wanted = fitted.recommend(labels, 5, min_support=support)
+    assert [[line[0], line[2]] for line in told[1:]] == [
+        [label, column] for label, found in zip(labels, wanted, strict=True) for column, _ in found
+    ]
+
+
 def test_info_says_what_a_model_is(model):
     told = run("info", model).stdout
     assert "500 values of 40 rows and 30 columns" in told and "checksums agree" in told
