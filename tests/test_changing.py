@@ -229,3 +229,24 @@ def test_labels_of_the_wrong_kind_are_an_error_everywhere(model):
     ):
         with pytest.raises(ValueError, match="give labels of the same kind"):
             call()
+
+
+# --------------------------------------------------------------------------------------- a fitted model that refuses
+
+
+@pytest.mark.parametrize(
+    ("settings", "values", "bad"),
+    [
+        ({"loss": "logistic"}, (VALUES > 3).astype(float), -1.0),
+        ({"target_transform": "log1p"}, VALUES, -7.0),
+        ({}, VALUES, 1e60),
+    ],
+)
+def test_an_update_that_is_refused_leaves_the_model_as_it_was(settings, values, bad):
+    model = MatrixCompletion(radius=5.0, random_state=np.random.RandomState(0), **settings).fit(PAIRS, values)
+    before, predicted = dict(vars(model)), model.predict(PAIRS)
+    with pytest.raises(ValueError, match="MatrixCompletion: "):
+        model.update(PAIRS[:1], [bad])
+    assert vars(model).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(model).items())
+    assert (model.predict(PAIRS) == predicted).all()

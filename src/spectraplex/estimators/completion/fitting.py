@@ -130,11 +130,12 @@ def fit_observations(
     recipe, radius = parameters.recipe_of(model), parameters.radius_of(model)
     seen = seen.tidy()
     late = None if when is None else latest(seen, float(model.validation), when)
-    model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     parameters.refuse_size(seen.values)
-    model.range_ = (float(seen.values.min()), float(seen.values.max()))
     used = parameters.as_fitted(model, seen)
     told_of = featuring.taken(model, labels, features, known is not None)
+    # nothing is refused from here on: a model that was fitted before stays as it was until then
+    model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
+    model.range_ = (float(seen.values.min()), float(seen.values.max()))
     recipe = replace(recipe, features=told_of.features)
     solver = hooks.solver
     with one_blas_thread, Told(model, hooks) as told:
