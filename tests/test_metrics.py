@@ -129,6 +129,21 @@ def test_clicks_have_no_biases():
     assert "recall@2 1.0000" in str(metrics.evaluate(model, np.array([["c", "y"]], object), k=2)["model"])
 
 
+def clicks() -> OneClassCompletion:
+    return OneClassCompletion(radius=2.0).fit([(1, 10), (1, 11), (2, 10), (2, 11), (3, 11), (3, 12)])
+
+
+def test_the_columns_of_a_frame_go_by_the_names_of_the_fit():
+    pd = pytest.importorskip("pandas")
+    pairs = [(1, 10), (1, 11), (2, 10), (2, 11), (3, 11), (3, 12)]
+    model = OneClassCompletion(radius=2.0).fit(pd.DataFrame(pairs, columns=["user", "item"]))
+    held = pd.DataFrame({"item": [10], "user": [3]})
+    assert metrics.evaluate(model, held, k=1)["model"].recall == 1.0
+    assert metrics.evaluate(model, held[["user", "item"]], k=1)["model"].recall == 1.0
+    with pytest.raises(ValueError, match="no column 'user'"):
+        metrics.evaluate(model, held.rename(columns={"user": "who"}))
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -139,6 +154,13 @@ def test_clicks_have_no_biases():
         (lambda: metrics.ranking([["a", "a"]], [["a"]]), "has a label twice"),
         (lambda: metrics.ranking(["ab"], [["a"]]), "give a list of labels"),
         (lambda: metrics.ranking([["a"]], [["a"]], 0), "k must be a whole number"),
+        (lambda: metrics.coverage(["ab"], 3), "give a list of labels"),
+        (lambda: metrics.coverage([["a", "b"]], 1), "2 columns are recommended, and columns=1"),
+        (lambda: metrics.evaluate(OneClassCompletion(), [(1, 2)]), "is not fitted"),
+        (lambda: metrics.evaluate(clicks(), 5), "a data frame, got int"),
+        (lambda: metrics.evaluate(clicks(), [(3, "10")]), "column labels are text such as '10'"),
+        (lambda: metrics.evaluate(clicks(), [("3", 10)]), "row labels are text such as '3'"),
+        (lambda: metrics.evaluate(clicks(), [(3, 10)], ["x"], relevant=1.0), "evaluate: values must be numbers"),
     ],
 )
 def test_bad_input_is_told(call, words):

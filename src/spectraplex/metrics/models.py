@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import number, whole
+from ..checks import number, numbers, whole
 from ..places.numpy import Array
 from .ranking import Ranking, ranking
 
@@ -64,9 +64,11 @@ def evaluate(
     1.0
     """
     k = whole("evaluate", "k", k)
-    first, second = _columns(pairs)
+    if "observations_" not in vars(model):
+        raise ValueError("evaluate: the model is not fitted, or its observations are not on this machine; fit it here.")
+    first, second = _columns(model, pairs)
     if relevant is not None:
-        given = np.asarray([] if values is None else values, float)
+        given = np.empty(0) if values is None else numbers("evaluate", "values", values, ndim=1)
         if given.shape != (len(first),):
             raise ValueError("evaluate: relevant is a least value, so give values, one for every pair.")
         kept = given >= number("evaluate", "relevant", relevant, sign=True)
@@ -149,18 +151,34 @@ def _intercepts(seen: Any) -> Array:
     return np.asarray(c)
 
 
-def _columns(pairs: Any) -> tuple[list[Any], list[Any]]:
-    """The two columns of labels, as Python objects; of a frame its first two columns."""
-    if isinstance(pairs, np.ndarray):
-        pairs = pairs.tolist()
-    elif not isinstance(pairs, list | tuple):
-        import narwhals as nw
+def _columns(model: Recommends, pairs: Any) -> tuple[list[Any], list[Any]]:
+    """The two columns of labels, as Python objects; of a frame those with the names of the fit, else its first two."""
+    first, second = _of_frame(model, pairs) if not isinstance(pairs, np.ndarray | list | tuple) else _of_list(pairs)
+    asked = np.empty(len(second), object)
+    asked[:] = second
+    model.column_labels_.codes(asked, "evaluate", "column labels")  # labels of another kind are refused
+    return first, second
 
-        frame = nw.from_native(pairs, eager_only=True)
-        names = frame.columns
-        if len(names) < 2:
-            raise ValueError(f"evaluate: pairs have {len(names)} column(s); give a row label and a column label.")
-        return frame.get_column(names[0]).to_list(), frame.get_column(names[1]).to_list()
+
+def _of_frame(model: Recommends, pairs: Any) -> tuple[list[Any], list[Any]]:
+    import narwhals as nw
+
+    frame = nw.from_native(pairs, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(
+            f"evaluate: pairs must be a list of pairs, an array or a data frame, got {type(pairs).__name__}."
+        )
+    names, fitted = frame.columns, list(vars(model).get("feature_names_in_", ()))
+    missing = [name for name in fitted if name not in names]
+    if missing:
+        raise ValueError(f"evaluate: the frame has no column {missing[0]!r}, which the fit had; rename its columns.")
+    if len(names) < 2:
+        raise ValueError(f"evaluate: pairs have {len(names)} column(s); give a row label and a column label.")
+    row, column = fitted or names[:2]
+    return frame.get_column(row).to_list(), frame.get_column(column).to_list()
+
+
+def _of_list(pairs: Any) -> tuple[list[Any], list[Any]]:
     pairs = [pair.tolist() if isinstance(pair, np.ndarray) else pair for pair in pairs]
     for place, pair in enumerate(pairs):
         if not isinstance(pair, list | tuple) or len(pair) != 2:

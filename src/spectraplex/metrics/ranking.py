@@ -96,7 +96,7 @@ def map_at_k(recommended: Any, relevant: Any, k: int = 10) -> float:
 def coverage(recommended: Any, columns: int, k: int = 10) -> float:
     """The share of all columns that is recommended to at least one row among its first k."""
     k = whole("coverage", "k", k)
-    return _share({label for labels in recommended for label in list(labels)[:k]}, columns)
+    return _share({label for labels in recommended for label in _plain(labels)[:k]}, columns)
 
 
 def figures(hits: Array, relevant: Array, k: int, covered: float = nan) -> Ranking:
@@ -179,4 +179,9 @@ def _plain(labels: Any) -> list[Any]:
 
 
 def _share(shown: set[Any], columns: int | None) -> float:
-    return nan if columns is None else len(shown) / whole("ranking", "columns", columns)
+    if columns is None:
+        return nan
+    count = whole("ranking", "columns", columns)
+    if len(shown) > count:
+        raise ValueError(f"ranking: {len(shown)} columns are recommended, and columns={count} says there are fewer.")
+    return len(shown) / count
