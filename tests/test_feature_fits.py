@@ -174,6 +174,15 @@ def test_forget_keeps_features_also_of_labels_without_observations():
     assert model.status_ == "GAP"
 
 
+def test_forget_takes_a_label_that_is_known_by_features_alone():
+    old, _, people, _ = made()
+    model = fitted(old, **FAST, row_features=people)
+    label = next(each for each in model.row_labels_.values.tolist() if each not in set(old.who))
+    model.forget(rows=[label])
+    assert label not in model.row_labels_.values.tolist()
+    assert model.features_.rows.shape[0] == len(model.row_labels_) == 119
+
+
 def test_ridges_of_features_may_be_given():
     old, _, people, things = made()
     known = {"row_features": people, "column_features": things}

@@ -50,21 +50,22 @@ def fewer(model: Any, pairs: Any, rows: Any, columns: Any) -> Any:
     if pairs is None and rows is None and columns is None:
         raise TypeError(f"{OWNER}: forget needs pairs, rows=[…] or columns=[…].")
     seen: Observations = model.observations_
-    gone = np.zeros(len(seen), bool)
+    gone, named = np.zeros(len(seen), bool), []
     for asked, side, labels, codes in (
         (rows, "row", model.row_labels_, seen.rows),
         (columns, "column", model.column_labels_, seen.cols),
     ):
-        if asked is not None:
-            gone |= np.isin(codes, _places(labels, parameters.label_list(asked, side), side))
+        named.append(_places(labels, parameters.label_list([] if asked is None else asked, side), side))
+        gone |= np.isin(codes, named[-1])
     if pairs is not None:
         gone |= _of_pairs(model, pairs)
     if gone.all():
         raise ValueError(f"{OWNER}: forget would leave no observation; there is nothing to fit.")
     kept = seen.part(~gone)
-    # a label that had features only is still known by them
+    # a label that had features only is still known by them, unless it is the one to be forgotten
     row_places, column_places = (
-        np.union1d(codes, unseen) for codes, unseen in zip((kept.rows, kept.cols), featuring.unseen(model), strict=True)
+        np.union1d(codes, np.setdiff1d(unseen, forgotten))
+        for codes, unseen, forgotten in zip((kept.rows, kept.cols), featuring.unseen(model), named, strict=True)
     )
     new_rows, new_cols = np.searchsorted(row_places, kept.rows), np.searchsorted(column_places, kept.cols)
     shape = (row_places.size, column_places.size)
