@@ -278,3 +278,20 @@ def test_impute_leaves_an_empty_column_of_a_frame_empty(tmp_path):
     assert found["c"].null_count == 3 and found["b"].null_count == 0
     pq.write_table(pa.table({"a": [1.0, np.inf, 3.0], "b": [2.0, None, 6.0]}), tmp_path / "w.parquet")
     assert "entry 2 of 'a' is not finite" in refused("impute", tmp_path / "w.parquet")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_pairs_of_which_one_column_is_called_as_in_the_model(ending, tmp_path):
+    pd = pytest.importorskip("pandas")
+    (tmp_path / "r.csv").write_text(GOOD, encoding="utf-8")
+    run("complete", tmp_path / "r.csv", "-o", tmp_path / "m", *FAST)
+    fitted, pairs = store.read(tmp_path / "m").model, tmp_path / f"pairs.{ending}"
+    frame = pd.DataFrame({"item": ["1", "2"], "who": ["2", "3"]})
+    frame.to_csv(pairs, index=False) if ending == "csv" else frame.to_parquet(pairs)
+    told = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "m", pairs, "-q").stdout)))
+    assert [float(line["prediction"]) for line in told] == pytest.approx(
+        fitted.predict([("2", "1"), ("3", "2")]).tolist(), abs=1e-5
+    )
+    assert "has no column 'nobody' (--row)" in refused("predict", tmp_path / "m", pairs, "--row", "nobody")
+    frame[["item"]].to_csv(pairs, index=False) if ending == "csv" else frame[["item"]].to_parquet(pairs)
+    assert "there is one column only" in refused("predict", tmp_path / "m", pairs)

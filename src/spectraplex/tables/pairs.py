@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,19 +49,8 @@ def _of_text(path: Path, asked: Asked, named: tuple[str, str]) -> Pairs:
         headed = laid_out(path, replace(asked, header=True))[1]
         says = set(named) & set(headed.names) or all(usual(word) for word in headed.names[:2])
         layout = headed if says else laid_out(path, replace(asked, header=False))[1]
-    where: list[int] = []
-    for wanted, known, option in ((asked.row, named[0], "--row"), (asked.column, named[1], "--column")):
-        if wanted is not None:
-            where.append(place_of(name, layout, wanted, option))
-        elif known in layout.names and layout.header:
-            where.append(layout.names.index(known))
-        else:
-            free = [k for k in range(len(layout.names)) if k not in where]
-            if not free:
-                raise ValueError(f"{name}: row and column labels are needed, and there is one column only.")
-            where.append(free[0])
-    if where[0] == where[1]:
-        raise ValueError(f"{name}: --row and --column must name two different columns.")
+    known = named if layout.header else ("", "")
+    where = _where(name, list(layout.names), asked, known, lambda word, option: place_of(name, layout, word, option))
     lines: list[list[Any]] = []
     for _, number, record in numbered(path, asked.encoding, layout):
         if not any(field.strip() for field in record):
@@ -74,21 +64,43 @@ def _of_text(path: Path, asked: Asked, named: tuple[str, str]) -> Pairs:
     if not layout.header:
         names[where[0]], names[where[1]] = named
     told = f"{name}: {layout.words}; rows from column {where[0] + 1}, columns from column {where[1] + 1}"
-    return Pairs(names, lines, (where[0], where[1]), told, layout.delimiter)
+    return Pairs(names, lines, where, told, layout.delimiter)
 
 
 def _of_frame(path: Path, asked: Asked, named: tuple[str, str]) -> Pairs:
     frame = read_frame(path)
     names = list(frame.columns)
-    chosen = [
-        wanted or (known if known in names else names[k])
-        for k, (wanted, known) in enumerate(zip((asked.row, asked.column), named, strict=True))
-        if wanted or known in names or k < len(names)
-    ]
-    if len(chosen) < 2:
-        raise ValueError(f"{path}: row and column labels are needed, and there is one column only.")
+
+    def find(word: str, option: str) -> int:
+        if word not in names:
+            raise ValueError(f"{path} has no column {word!r} ({option}); it has {', '.join(map(repr, names[:40]))}.")
+        return names.index(word)
+
+    chosen = [names[place] for place in _where(str(path), names, asked, named, find)]
     labels = {name: frame_column(frame, name).tolist() for name in chosen}
     columns = [labels.get(name) or frame.get_column(name).to_list() for name in names]
     told = f"{path}: rows from {chosen[0]!r}, columns from {chosen[1]!r}"
     lines = [list(line) for line in zip(*columns, strict=True)]
     return Pairs(names, lines, (names.index(chosen[0]), names.index(chosen[1])), told)
+
+
+def _where(
+    name: str, names: list[str], asked: Asked, named: tuple[str, str], find: Callable[[str, str], int]
+) -> tuple[int, int]:
+    """Places of the row and column labels: those asked for, then those named as in the model, then the first free."""
+    places: dict[int, int] = {}
+    for side, (word, option) in enumerate(((asked.row, "--row"), (asked.column, "--column"))):
+        if word is not None:
+            places[side] = find(word, option)
+    for side in (0, 1):
+        if side not in places and named[side] in names and names.index(named[side]) not in places.values():
+            places[side] = names.index(named[side])
+    for side in (0, 1):
+        free = [place for place in range(len(names)) if place not in places.values()]
+        if side not in places and not free:
+            raise ValueError(f"{name}: row and column labels are needed, and there is one column only.")
+        if side not in places:
+            places[side] = free[0]
+    if places[0] == places[1]:
+        raise ValueError(f"{name}: --row and --column must name two different columns.")
+    return places[0], places[1]
