@@ -193,6 +193,7 @@ def test_without_a_cluster_it_says_what_to_do(monkeypatch):
         sx.Completion.from_dask(frame()[1], row="who", column="what", value="stars")
 
 
+@pytest.mark.long
 def test_workers_that_are_killed_cost_time_and_nothing_else():
     """Killed with −9 after two of the steps: the same answer, from what the other worker and the frame still hold."""
     import os

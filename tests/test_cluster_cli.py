@@ -146,6 +146,7 @@ class Killed(BaseException):
     """Not an error: as if the process had ended."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("after", "killed"), [(2, True), (6, False)])
 def test_a_run_that_was_killed_or_interrupted_goes_on_on_another_cluster(files, scheduler, monkeypatch, after, killed):
     words = ("complete", files / "ratings", "-o", files / "model", "--cluster", scheduler, "--no-report")

@@ -228,6 +228,7 @@ def test_nothing_tall_comes_to_the_client_while_it_is_saved(client, tmp_path, mo
     np.testing.assert_array_equal(sx.load(tmp_path).X.U.shape, (600, found.X.s.size))
 
 
+@pytest.mark.long
 def test_a_checkpoint_is_written_while_the_run_goes_on_and_outlives_a_killed_client(client, tmp_path):
     told, folder = table(), tmp_path / "run"
     problem = sharded(told, client, 2)
