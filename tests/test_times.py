@@ -35,6 +35,17 @@ def test_the_latest_are_kept_aside():
         assert np.array_equal(kept, model.latest_)
 
 
+def test_a_model_that_changes_says_that_times_are_not_kept():
+    pairs, values, time = table()
+    model = MatrixCompletion(radius=20.0, max_iter=3).fit(pairs, values, time=time)
+    with pytest.warns(UserWarning, match="does not keep times"):
+        model.update(pairs[:1], values[:1])
+    assert model.latest_ is None
+    model = MatrixCompletion(radius=20.0, max_iter=3).fit(pairs, values, time=time)
+    with pytest.warns(UserWarning, match="does not keep times"):
+        model.forget(pairs[:1])
+
+
 def test_neither_order_nor_unit_of_times_changes_a_fit():
     pairs, values, time = table()
     one = MatrixCompletion(max_iter=3).fit(pairs, values, time=time)

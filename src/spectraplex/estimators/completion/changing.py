@@ -5,6 +5,7 @@ Each is a fit of its own, to the same certified tolerance, that begins with the 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .recipe import grown
 def more(model: Any, pairs: tuple[Array, Array, list[str] | None], y: Any, sample_weight: Any, how: Any) -> Any:
     """Observations of a fitted model and new ones, which come last; fitted with the radius of the last fit."""
     repeats.refuse_word(how, f"{OWNER}: duplicates")
+    _say_that_times_go(model)
     first, second, names = pairs
     before = len(model.observations_)
     seen, labels, start = fitting.joined(model, first, second, y, sample_weight)
@@ -61,6 +63,7 @@ def fewer(model: Any, pairs: Any, rows: Any, columns: Any) -> Any:
         gone |= _of_pairs(model, pairs)
     if gone.all():
         raise ValueError(f"{OWNER}: forget would leave no observation; there is nothing to fit.")
+    _say_that_times_go(model)
     kept = seen.part(~gone)
     # a label that had features only is still known by them, unless it is the one to be forgotten
     row_places, column_places = (
@@ -77,6 +80,16 @@ def fewer(model: Any, pairs: Any, rows: Any, columns: Any) -> Any:
     names = list(model.feature_names_in_) if "feature_names_in_" in vars(model) else None
     known = (model.radius_, _start(model, row_places, column_places))
     return fitting.fit_observations(model, left, labels, names, known)
+
+
+def _say_that_times_go(model: Any) -> None:
+    if vars(model).get("latest_") is not None:
+        warnings.warn(
+            f"{OWNER}: a model does not keep times, so intervals now come from random observations in place of the "
+            "latest; fit all observations anew with time= where that matters.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _places(labels: Labels, asked: Array, side: str) -> Array:
