@@ -1,8 +1,9 @@
 """A plan for 10⁹ observations on 32 workers, from solves at 10⁶ and 10⁷ and from what their parts take.
 
 ``python -m benchmarks plan 1e6 1e7 1e8`` solves at these sizes instead. The model has three constants that are measured
-here: what an empty round takes, what a megabyte takes to and from the client, and, in the smallest solve, how long a
-processor is at work for one product and one observation (κ). The rest of a plan is counted: rounds, bytes, products.
+here: what an empty round takes, what a megabyte takes to and from the client, and how long a processor is at work for
+one product and one observation (κ, from the difference of the first two solves: the rest of the first is starting up).
+The rest of a plan is counted: rounds, bytes, products.
 
     seconds = rounds·round + bytes/bandwidth + products·(observations·κ)/workers
     memory of a worker = base + observations·B/workers + rows·rank·b/workers
@@ -38,14 +39,21 @@ def run(*sizes: float) -> Iterator[str]:
     with started() as client:
         empty, megabyte = _rounds(client)
     yield f"an empty round takes {1e3 * empty:.0f} ms, a megabyte {1e3 * megabyte:.1f} ms"
-    unit = found[0].processor / (found[0].products * found[0].observations)
-    yield f"a product takes {1e9 * unit:.2f} ns of a processor for each observation, at {found[0].observations:,}"
+    unit = _unit(found)
+    yield f"a product takes {1e9 * unit:.2f} ns of a processor for each observation"
     yield "| observations | workers | rounds | MB | products | seconds: model | measured | GB: model | measured |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for each in found:
         seconds, memory = _model(each, 2, empty, megabyte, unit)
         yield _line(each, 2, seconds, memory, f"{each.seconds:.0f}", f"{max(each.workers):.1f}")
     yield _line(*_planned(found[-1], empty, megabyte, unit), "", "")
+
+
+def _unit(found: list[Measured]) -> float:
+    work = [each.products * each.observations for each in found[:2]]
+    if len(work) == 1:
+        return found[0].processor / work[0]
+    return (found[1].processor - found[0].processor) / (work[1] - work[0])
 
 
 def _planned(last: Measured, empty: float, megabyte: float, unit: float) -> tuple[Measured, int, float, float]:
