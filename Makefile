@@ -16,7 +16,7 @@ THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
 	@echo "make test       set up, run the tests (under five minutes on two cores)"
-	@echo "make test-long  the big random campaigns as well"
+	@echo "make test-long  those that take seconds each and the big random campaigns as well"
 	@echo "make test-machines  the numerical tests under every BLAS kernel that this processor runs, without vector units in"
 	@echo "                  numba and in NumPy, and on one and two threads; those and the command line with the oldest"
 	@echo "                  versions that pyproject.toml admits; all tests with the newest (an hour on two cores;"
@@ -39,7 +39,7 @@ demo: setup
 	$(BIN)/python -m spectraplex.demo --out $(OUT)
 
 test: setup
-	$(THREADS) $(BIN)/python -m pytest -q -n 2 -m "not long"
+	$(THREADS) $(BIN)/python -m pytest -q -n 2 -m "not long and not slow"
 
 test-long: setup
 	$(THREADS) $(BIN)/python -m pytest -q -n 2

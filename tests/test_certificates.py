@@ -181,6 +181,7 @@ def test_bounds_of_hostile_spectra():
                 assert bound.value >= values.max() - 1e-15 * d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("complex_", [False, True])
 def test_the_probable_bound_fails_less_often_than_it_says(complex_):
     """Thousands of random starts at δ = 0.01; the control at the same steps, a Ritz value, fails always."""

@@ -166,6 +166,7 @@ def test_nobody_has_to_listen(good, model, tmp_path):
     assert done.stdout == "0\n" and done.stderr == "" and store.status_of(tmp_path / "n") == "finished"
 
 
+@pytest.mark.slow
 @posix
 def test_what_standard_output_cannot_hold(good, model, tmp_path):
     """Data are never written with other letters; words are."""

@@ -121,6 +121,7 @@ print("ended", os.waitpid(child(*words), 0)[1], flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_with_signal_9_at_five_random_moments(tmp_path):
     """Every run is a process of its own; the driver forks them, so that what they import is imported once."""

@@ -21,6 +21,8 @@ distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 dd = pytest.importorskip("dask.dataframe")
 
+pytestmark = pytest.mark.slow
+
 
 def told():
     table = ratings_like(40, 15, 300, seed=1)

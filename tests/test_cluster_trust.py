@@ -23,6 +23,8 @@ from spectraplex.fingerprint import factors_fingerprint  # noqa: E402
 from spectraplex.objectives import row_order  # noqa: E402
 from spectraplex.places.crew import ClusterLost  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 ASKED = {"row": "who", "column": "what", "value": "stars"}
 
 

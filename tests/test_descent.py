@@ -251,6 +251,7 @@ def test_coverage_of_a_table_counts_weights_and_the_curvature_of_the_loss():
     np.testing.assert_allclose(fit.coverage[1], [0.0, 1.75, 0.75])
 
 
+@pytest.mark.slow
 def test_many_rank_one_measurements_take_no_square_of_their_number():
     import tracemalloc
 

@@ -22,6 +22,8 @@ from spectraplex.experiments.figure1 import run as figure1
 from spectraplex.experiments.figure1 import words as figure1_report
 from spectraplex.experiments.steps import words as steps_report
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def few(monkeypatch):

@@ -73,6 +73,7 @@ def test_classes_of_new_rows_are_predicted_from_their_features():
     assert told.score(pairs[new], likes[new]) > plain.score(pairs[new], likes[new]) + 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"loss": "huber", "delta": 0.5}, {"implicit": 0.5}], ids=str)
 def test_the_certificate_is_of_the_whole_problem_and_can_be_verified(settings):
     old, _, people, things = made()

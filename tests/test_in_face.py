@@ -15,6 +15,7 @@ from spectraplex.places.here import HERE
 TARGETS = {2500.0: (67945.055, 3, 1e-5), 3500.0: (37867.016, 41, 1e-3), 5000.0: (16570.033, 119, 0.05)}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("radius", TARGETS)
 def test_targets_on_real_ratings(movielens_100k, radius):

@@ -23,6 +23,7 @@ def test_shape(movielens_100k):
     assert set(np.unique(movielens_100k.values)) == {1.0, 2.0, 3.0, 4.0, 5.0}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("seed", [0, 1])
 def test_adaptive_ror_beats_both_baselines(problem, movielens_100k, seed):

@@ -144,6 +144,7 @@ def test_full_tasks_have_names_of_their_own_and_settings_that_json_holds() -> No
         assert from_plain(plain(task.settings)) == task.settings
 
 
+@pytest.mark.slow
 def test_the_miniature_tells_all_and_decides_only_what_it_can(tmp_path: Path) -> None:
     document = quick()
     path = tmp_path / "projection.json"
