@@ -56,14 +56,16 @@ def test_recommendations_are_the_best_of_what_is_allowed(model, settings, allowe
 
 def test_of_two_alike_the_one_with_more_support_is_recommended(model):
     """By default predictions are ranked less what the largest of so many errors is too large by."""
-    allow = serving.allowed(model, 0, None, None)
-    added = serving.handicaps(model, allow, True)
-    counts = np.bincount(COLS, minlength=400)
+    added, counts = serving.handicaps(model, "auto"), np.bincount(COLS, minlength=400)
+    allow = serving.allowed(model, "auto", None, None)
     spread = np.sqrt(2.0 * model.certificate_.value / COLS.size)
-    assert np.allclose(added, -np.sqrt(2.0 * np.log(400)) * spread / np.sqrt(counts + model.ridge_[1]))
-    assert not serving.handicaps(model, allow, False).any()
-    half = serving.handicaps(model, counts > 10, True)
-    assert np.isneginf(half[counts <= 10]).all() and np.isfinite(half[counts > 10]).all()
+    expected = -np.sqrt(2.0 * np.log(allow.sum())) * spread / np.sqrt(counts + model.ridge_[1])
+    assert 0 < allow.sum() < 400 and np.isneginf(added[~allow]).all()
+    assert np.allclose(added[allow], expected[allow])
+    assert not serving.handicaps(model, 0).any()
+    numbered = serving.handicaps(model, 11)
+    assert np.isneginf(numbered[counts <= 10]).all() and not numbered[counts > 10].any()
+    assert not serving.handicaps(model, "auto", np.arange(400)).any()  # who names candidates means them
     found = serving.recommend(model, np.array([3]), 400, False, added)[0]
     scores = model.predict([(3, label) for label, _ in found]) + added[[label for label, _ in found]]
     assert (np.diff(scores) <= 1e-9).all()

@@ -88,8 +88,7 @@ def recommend(
     model = stored.model
     if labels is None:
         labels = [as_text(label) for label in row_labels(model)]
-    support = _support(how.min_support)
-    added = serving.handicaps(model, serving.allowed(model, support, None, None), support == "auto")
+    added = serving.handicaps(model, _support(how.min_support))
     titles = titles_of(model, names, stored.names, quiet)
     places, answers = recommended_of(model, labels, how.n, how.exclude_seen, added)
     unknown = [label for label, place in zip(labels, places, strict=True) if place < 0]
@@ -124,11 +123,11 @@ def similar(
     if unknown:
         meant = _meant(unknown[0], model.column_labels_.values.tolist())
         raise ValueError(f"The model does not know column {unknown[0]!r}{meant}; nothing is known to be similar to it.")
-    allow = serving.allowed(model, _support(how.min_support), None, None)
+    answers = model.similar(model.column_labels_.values[places], how.n, min_support=_support(how.min_support))
     titles = titles_of(model, names, stored.names, quiet, ("column",))
     lines = [
         [label, rank, column, *beside(titles, label, column), value]
-        for label, found in zip(labels, serving.similar(model, places, how.n, allow), strict=True)
+        for label, found in zip(labels, answers, strict=True)
         for rank, (column, value) in enumerate(found, 1)
     ]
     _ranked(out, as_json, [stored.names[1], "place", "similar", *heading(titles), "cosine"], lines, (-1.0, 1.0))

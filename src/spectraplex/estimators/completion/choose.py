@@ -223,7 +223,7 @@ def mean_score(recipe: Recipe, loss: float, weight: float) -> float:
     return math.sqrt(2.0 * loss / weight) if recipe.loss == "squared" else loss / weight
 
 
-def stretched(objective: Table, X: Rectangular, radius: float) -> Rectangular:
+def stretched(objective: Any, X: Rectangular, radius: float) -> Rectangular:
     """A solution of another radius, scaled as far towards this one as lowers the loss."""
     total = float(X.s.sum())
     if total == 0.0:

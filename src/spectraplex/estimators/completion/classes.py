@@ -14,17 +14,13 @@ from ...objectives.frames import is_far
 from ...places.numpy import Array
 from ..input.observations import OWNER, pair_columns
 from . import serving
+from .serving import bottom
 
 
 def _two(model: Any) -> bool:
     if model.loss != "logistic":
         raise AttributeError(f"{OWNER}: there are classes with loss='logistic' only, and the loss is {model.loss!r}.")
     return True
-
-
-def bottom(model: Any) -> float:
-    """The lower of the two classes: one may never have been seen, so 0 unless −1 was."""
-    return -1.0 if model.range_[0] == -1.0 else 0.0
 
 
 class TwoClasses(RegressorMixin):

@@ -173,12 +173,12 @@ def fit_observations(
     return model
 
 
-def warn_of(model: Any, found: Solution, stop: Stop, stacklevel: int = 5) -> None:
+def warn_of(model: Any, found: Any, stop: Stop, stacklevel: int = 5, owner: str = OWNER) -> None:
     """Say so where the certified gap is larger than was asked for."""
     if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
         ended = _ENDS.get(found.status, found.status.value.rstrip("."))
         warnings.warn(
-            f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
+            f"{owner}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
             f"{model.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
             ConvergenceWarning,
             stacklevel=stacklevel,
@@ -197,7 +197,7 @@ def keep(model: Any, found: Solution, names: list[str] | None) -> None:
     keep_numbers(model, found, names)
 
 
-def keep_numbers(model: Any, found: Solution, names: list[str] | None) -> None:
+def keep_numbers(model: Any, found: Any, names: list[str] | None) -> None:
     """What is as small for any number of rows."""
     model.multiplier_, model.certificate_, model.history_ = found.multiplier, found.certificate, found.trace
     model.n_iter_, model.status_ = max(1, found.steps), found.status.name

@@ -28,16 +28,7 @@ def recipe_of(model: Any) -> Recipe:
     for name in ("intercepts", "clip"):
         if not is_flag(getattr(model, name)):
             raise TypeError(f"{OWNER}: {name} must be True or False, got {getattr(model, name)!r}.")
-    if is_word(model.weighting, "frequency"):
-        exponent = 0.25
-    elif model.weighting is None or is_word(model.weighting, "plain"):
-        exponent = 0.0
-    elif is_real(model.weighting):
-        exponent = number(OWNER, "weighting", model.weighting)
-    else:
-        raise ValueError(
-            f"{OWNER}: weighting must be 'frequency', 'plain' or an exponent ≥ 0, got {model.weighting!r}."
-        )
+    exponent = exponent_of(model.weighting)
     ridges = None
     if model.intercepts:
         given = _USUAL if chooses_ridge(model) else model.ridge
@@ -47,15 +38,30 @@ def recipe_of(model: Any) -> Recipe:
                 f"{OWNER}: ridge must be 'auto', a number, or one for rows and one for columns, got {model.ridge!r}."
             )
         ridges = (number(OWNER, "ridge", given[0], positive=True), number(OWNER, "ridge", given[1], positive=True))
-    share = number(OWNER, "validation", model.validation, positive=True)
-    if share >= 1:
-        raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
-    number(OWNER, "tolerance", model.tolerance, positive=True)
-    whole(OWNER, "max_iter", model.max_iter)
+    refuse_limits(model)
     takes_log(model)
     charges_of(model)
     delta = 1.0 if chooses_delta(model) else number(OWNER, "delta", model.delta, positive=True)
     return Recipe(model.loss, delta, ridges, exponent, number(OWNER, "implicit", model.implicit))
+
+
+def exponent_of(weighting: Any, owner: str = OWNER) -> float:
+    """The exponent that frequencies of rows and columns are taken to."""
+    if is_word(weighting, "frequency"):
+        return 0.25
+    if weighting is None or is_word(weighting, "plain"):
+        return 0.0
+    if is_real(weighting):
+        return number(owner, "weighting", weighting)
+    raise ValueError(f"{owner}: weighting must be 'frequency', 'plain' or an exponent ≥ 0, got {weighting!r}.")
+
+
+def refuse_limits(model: Any, owner: str = OWNER) -> None:
+    """Refuse a share to choose by, a tolerance or a number of steps that is none."""
+    if number(owner, "validation", model.validation, positive=True) >= 1:
+        raise ValueError(f"{owner}: validation is a share between 0 and 1, got {model.validation!r}.")
+    number(owner, "tolerance", model.tolerance, positive=True)
+    whole(owner, "max_iter", model.max_iter)
 
 
 def chooses_ridge(model: Any) -> bool:

@@ -38,7 +38,7 @@ _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns
 _WIDEST = 64  # and never with more than this;
 _SOME = 16  # one that goes on from another with no more than this;
 _ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
-_UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
+UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
 
@@ -168,21 +168,37 @@ def solved(
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     result = solver(problem, method=_method(objective, start, certify), **asked)
-    U, s, V = as_rectangular(result).svd()
-    X = replace(as_rectangular(result), U=U, s=s * min(1.0, radius / s.sum()) if s.size else s, V=V)
+    X = in_ball(as_rectangular(result), radius)
     image = objective.measure(*X.triple())
     found = objective.inner(image)
     certificate = _certified(problem, result, X, certify)
-    status, small = result.status, certificate.gap <= stop.wanted(certificate.value) + _BLUR * abs(certificate.value)
-    if certify and status is Status.GAP and not small:
-        status = Status.FLOOR  # an earlier slope proved it; rounding keeps the factors' own from proving as much
-    if certify and status in (Status.STALLED, Status.STEP_LIMIT) and small:
-        status = Status.GAP  # the last certificate is the tightest
-    total = float(X.s.sum())
-    multiplier = max(-objective.pair(found.slope, image) / total, 0.0) if total > 0 else 0.0
+    status = status_of(result.status, certificate, stop) if certify else result.status
+    multiplier = multiplier_of(objective, found.slope, image, X)
     steps = sum(record.kind != "start" for record in result.trace)
     profiles = objective.seen(X.U) if isinstance(objective, Implicit) else X.U
     return Solution(X, profiles, found.rows, found.cols, multiplier, certificate, status, result.trace, steps)
+
+
+def in_ball(X: Rectangular, radius: float) -> Rectangular:
+    """The same matrix as a singular value decomposition, without what rounding adds to its nuclear norm."""
+    U, s, V = X.svd()
+    return replace(X, U=U, s=s * min(1.0, radius / s.sum()) if s.size else s, V=V)
+
+
+def status_of(status: Status, certificate: Certificate, stop: Stop) -> Status:
+    """Why a solve ended, seen from the certificate of its very factors."""
+    small = certificate.gap <= stop.wanted(certificate.value) + _BLUR * abs(certificate.value)
+    if status is Status.GAP and not small:
+        return Status.FLOOR  # an earlier slope proved it; rounding keeps the factors' own from proving as much
+    if status in (Status.STALLED, Status.STEP_LIMIT) and small:
+        return Status.GAP  # the last certificate is the tightest
+    return status
+
+
+def multiplier_of(objective: Any, slope: Any, image: Any, X: Rectangular) -> float:
+    """The price of the last unit of nuclear norm."""
+    total = float(X.s.sum())
+    return max(-float(objective.pair(slope, image)) / total, 0.0) if total > 0 else 0.0
 
 
 def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) -> Certificate:
@@ -200,7 +216,7 @@ def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) 
         rounding=judged.rounding,
         seal="",
     )
-    if certify and result.status not in _UNSURE and not _verifiable(certificate):
+    if certify and result.status not in UNSURE and not _verifiable(certificate):
         # of these very factors, with a random start that had no part in finding them
         certificate = judge.certify(problem, X, seed=int(certificate.factors[:15], 16))
     return certificate

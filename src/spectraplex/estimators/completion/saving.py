@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,32 @@ from . import store
 from .store_aside import folder_aside, refuse_folder
 
 _WHENCE = "data given in Python"
+
+
+class Saved:
+    """``save`` and ``load`` of an estimator; ``_owner`` is its name."""
+
+    _owner = OWNER
+
+    def save(self, folder: Any, *, overwrite: bool = False) -> Path:
+        """Write the model to a folder of npz and JSON; that of a ``MatrixCompletion`` is the shell's.
+
+        ``spectraplex predict FOLDER pairs.csv`` then answers from it. The folder is written under another name and then
+        renamed, so there is never an incomplete one. What is there and is no model is never replaced; a model is, with
+        ``overwrite=True``.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        return save(self, folder, overwrite, self._owner)
+
+    @classmethod
+    def load(cls, folder: Any) -> Self:
+        """The model of a folder that ``save`` or the shell wrote (docs/command-line.md has what is in it)."""
+        loaded: Self = load(cls, folder, cls._owner)
+        return loaded
 
 
 def save(model: Any, folder: Any, overwrite: Any = False, owner: str = OWNER) -> Path:

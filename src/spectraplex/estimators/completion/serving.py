@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ...checks import is_word, whole
 from ...domains.sets import NuclearBall
 from ...matrices.factors import Rectangular
+from ...metrics.ranking import top
 from ...objectives.implicit import Implicit
 from ...objectives.intercepts import Intercepts
 from ...places.numpy import Array
@@ -79,12 +81,16 @@ def linked(model: Any, z: Array) -> Array:
     if model.loss == "logistic":
         from scipy.special import expit
 
-        # one of two labels may never have been seen: 0/1 unless −1 was
-        bottom = -1.0 if low == -1.0 else 0.0
-        return np.asarray(bottom + (1.0 - bottom) * expit(z))
+        least = bottom(model)
+        return np.asarray(least + (1.0 - least) * expit(z))
     if takes_log(model):
         z = np.expm1(np.minimum(z, _LARGEST))
     return np.clip(z, low, high) if model.clip else z
+
+
+def bottom(model: Any) -> float:
+    """The lower of two classes: one may never have been seen, so 0 unless −1 was."""
+    return -1.0 if model.range_[0] == -1.0 else 0.0
 
 
 def allowed(
@@ -110,12 +116,15 @@ def _counts(model: Any) -> Array:
     return np.asarray(counts)
 
 
-def handicaps(model: Any, allow: Array, careful: bool) -> Array:
+def handicaps(model: Any, min_support: Any, candidates: Array | None = None, exclude: Array | None = None) -> Array:
     """What is added to the predictions that columns are ranked by: −∞ where one is not allowed, zero elsewhere.
 
-    If ``careful``, less √(2 ln N)·σ/√(n + ridge) for one of N columns, with n observations: about as much as the
-    largest of N normal errors is above zero. σ is the size of what the fit leaves of an observation.
+    Where the support is "auto" and nobody names candidates, less √(2 ln N)·σ/√(n + ridge) for one of N columns, with n
+    observations: about as much as the largest of N normal errors is above zero. σ is the size of what the fit leaves
+    of an observation.
     """
+    allow = allowed(model, min_support, candidates, exclude)
+    careful = candidates is None and is_word(min_support, "auto")
     counts, seen = _counts(model).astype(float), vars(model).get("observations_")
     out = np.where(allow, 0.0, -np.inf)
     if not careful or not allow.any():
@@ -140,54 +149,70 @@ def _support(counts: Array, asked: Any, owner: str) -> int:
 
 def recommend(model: Any, rows: Array, n: int, exclude_seen: bool, added: Array) -> list[list[tuple[Any, float]]]:
     """``added`` are the handicaps of the columns: what is told of those that are best are predictions, without them."""
+    P, Q = taken(row_factors(model), rows), column_factors(model)
+    common = model.offset_ + model.column_intercepts_
+    own = np.where(rows >= 0, model.row_intercepts_[np.maximum(rows, 0)], 0.0)
+    return lists(
+        model,
+        rows,
+        lambda part: P[part] @ Q.T + common + own[part, None],
+        lambda predictions: linked(model, predictions),
+        n,
+        exclude_seen,
+        added,
+    )
+
+
+def lists(
+    model: Any,
+    rows: Array,
+    scores: Callable[[slice], Array],
+    told: Callable[[Array], Array],
+    n: int,
+    exclude_seen: bool,
+    added: Array,
+) -> list[list[tuple[Any, float]]]:
+    """For each row the n columns whose scores are largest with what is ``added``, and what is ``told`` of those scores.
+
+    ``scores`` of a slice of the rows are a block with a number for every column.
+    """
     from scipy.sparse import csr_matrix
 
-    P, Q, labels = taken(row_factors(model), rows), column_factors(model), model.column_labels_.values
-    seen = model.observations_
+    labels, seen, answers = model.column_labels_.values, model.observations_, []
     table = csr_matrix((np.ones(len(seen), np.int8), (seen.rows, seen.cols)), shape=seen.shape)
-    common = model.offset_ + model.column_intercepts_
-    answers = []
     block = max(1, _BLOCK // max(labels.size, 1))
     for first in range(0, rows.size, block):
-        part = rows[first : first + block]
-        scores = P[first : first + block] @ Q.T
-        scores += common
-        scores += np.where(part >= 0, model.row_intercepts_[np.maximum(part, 0)], 0.0)[:, None]
-        for place, predictions in zip(part, scores, strict=True):
-            ranked = predictions + added
+        part = slice(first, first + block)
+        for place, found in zip(rows[part], scores(part), strict=True):
+            ranked = found + added
             if exclude_seen and place >= 0:
                 ranked[table.indices[table.indptr[place] : table.indptr[place + 1]]] = -np.inf
-            best = _top(ranked, n)
-            predicted = linked(model, predictions[best])
-            answers.append(list(zip(labels[best].tolist(), predicted.tolist(), strict=True)))
+            best = _best(ranked, n)
+            answers.append(list(zip(labels[best].tolist(), told(found[best]).tolist(), strict=True)))
     return answers
 
 
-def similar(model: Any, columns: Array, n: int, allow: Array) -> list[list[tuple[Any, float]]]:
+def similar(
+    model: Any, Q: Array, columns: Array, n: int, allow: Array, owner: str = OWNER
+) -> list[list[tuple[Any, float]]]:
+    """For each column those with the most similar factors, lines of Q."""
     if (columns < 0).any():
         place = int(np.argmax(columns < 0))
-        raise ValueError(f"{OWNER}: columns[{place}] was not in the fit; nothing is known to be similar to it.")
-    Q, labels = column_factors(model), model.column_labels_.values
-    sizes = np.linalg.norm(Q, axis=1)
+        raise ValueError(f"{owner}: columns[{place}] was not in the fit; nothing is known to be similar to it.")
+    labels, sizes, answers = model.column_labels_.values, np.linalg.norm(Q, axis=1), []
     directions = Q / np.where(sizes > 0, sizes, 1.0)[:, None]
-    answers = []
     for place in columns:
-        cosines = directions @ directions[place]
-        ranked = np.where(allow, cosines, -np.inf)
-        ranked[place] = -np.inf
-        best = _top(ranked, n)
+        cosines = np.where(allow, directions @ directions[place], -np.inf)
+        cosines[place] = -np.inf
+        best = _best(cosines, n)
         answers.append(list(zip(labels[best].tolist(), cosines[best].tolist(), strict=True)))
     return answers
 
 
-def _top(scores: Array, n: int) -> Array:
+def _best(scores: Array, n: int) -> Array:
     """Places of the n largest finite scores, largest first, ties in the order of the labels."""
-    left = min(n, int(np.isfinite(scores).sum()))
-    if left == 0:
-        return np.empty(0, np.intp)
-    worst = -np.partition(-scores, left - 1)[left - 1]
-    some = np.flatnonzero(scores >= worst)  # all that tie with the last one, too
-    return np.asarray(some[np.argsort(-scores[some], kind="stable")][:left])
+    found = top(scores[None], n)[0]
+    return np.asarray(found[np.isfinite(scores[found])])
 
 
 def problem(model: Any, rows: Array, cols: Array, values: Array, weights: Array | None) -> Problem:

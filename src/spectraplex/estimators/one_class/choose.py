@@ -17,10 +17,11 @@ from ...observers import Observer
 from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
 from ...stop import Status, Stop
+from ..completion.choose import stretched
 from ..completion.folds import folds
 from ..completion.strides import Strides
 from ..input.observations import Observations
-from .recipe import Recipe, factors, solved, stretched
+from .recipe import Recipe, factors, solved
 
 RANKED = 50  # columns of a list that is judged: longer than people look at, and so less a matter of chance
 _COLD = 4  # steps of the solver from nothing

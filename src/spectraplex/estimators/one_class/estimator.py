@@ -195,7 +195,7 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         """
         check_is_fitted(self, "s_")
         n, allow = whole(OWNER, "n", n), self._allowed(min_support, None, None)
-        return serving.similar(self, self._places(columns, "column"), n, allow)
+        return shared.similar(self, self.column_factors_, self._places(columns, "column"), n, allow, OWNER)
 
     def _allowed(self, min_support: Any, candidates: Any, exclude: Any) -> Array:
         named = (None if given is None else self._places(given, "column") for given in (candidates, exclude))

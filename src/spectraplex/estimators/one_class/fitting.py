@@ -5,21 +5,20 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ...hooks import Hooks
-from ...places.numpy import EPS, Array
+from ...places.numpy import Array
 from ...places.threads import one_blas_thread
-from ...stop import Status
 from ..callbacks import Told
+from ..completion.choose import stretched
+from ..completion.fitting import keep_numbers, warn_of
 from ..input.labels import Labels
 from ..input.observations import Observations
 from . import parameters
 from .choose import Choice, beside, choose, paths
 from .parameters import OWNER
-from .recipe import default_stop, factors, solved, stretched
+from .recipe import default_stop, factors, solved
 
 
 def fit_columns(model: Any, first: Array, second: Array, values: Any, names: list[str] | None) -> Any:
@@ -48,14 +47,7 @@ def fit_observations(model: Any, seen: Observations, labels: tuple[Labels, Label
     model.observations_, model.shape_ = seen, seen.shape
     model.U_, model.s_, model.V_ = found.X.triple()
     model.row_factors_, model.column_factors_ = factors(objective, found.X)
-    model.multiplier_, model.certificate_, model.history_ = found.multiplier, found.certificate, found.trace
-    model.n_iter_, model.status_ = max(1, found.steps), found.status.name
-    model.rank_ = int(np.count_nonzero(model.s_ > EPS * model.radius_))  # what is less is rounding
-    model.n_features_in_ = 2
-    if names is not None:
-        model.feature_names_in_ = np.array(names, object)
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
+    keep_numbers(model, found, names)
     if choice.edge:
         warnings.warn(
             f"{OWNER}, about the data: held-out pairs were still ranked higher at the last of the radii that are "
@@ -63,12 +55,5 @@ def fit_observations(model: Any, seen: Observations, labels: tuple[Labels, Label
             UserWarning,
             stacklevel=4,
         )
-    if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
-        warnings.warn(
-            f"{OWNER}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
-            f"{model.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); raise max_iter or "
-            "tolerance.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    warn_of(model, found, stop, owner=OWNER)
     return model

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from ...checks import is_real, is_word, number, whole
+from ...checks import is_word, number
 from ...places.numpy import Array
-from ..completion.parameters import checked_values
+from ..completion.parameters import checked_values, exponent_of, refuse_limits
 from ..input.labels import Labels, distinct
 from ..input.observations import Observations, refuse_masked
 from .recipe import Recipe
@@ -23,20 +23,8 @@ def recipe_of(model: Any) -> Recipe:
     """The settings, checked."""
     if not any(is_word(model.confidence, word) for word in ("log", "linear")):
         raise ValueError(f"{OWNER}: confidence must be 'log' or 'linear', got {model.confidence!r}.")
-    if is_word(model.weighting, "frequency"):
-        exponent = 0.25
-    elif model.weighting is None or is_word(model.weighting, "plain"):
-        exponent = 0.0
-    elif is_real(model.weighting):
-        exponent = number(OWNER, "weighting", model.weighting)
-    else:
-        raise ValueError(
-            f"{OWNER}: weighting must be 'frequency', 'plain' or an exponent ≥ 0, got {model.weighting!r}."
-        )
-    if number(OWNER, "validation", model.validation, positive=True) >= 1:
-        raise ValueError(f"{OWNER}: validation is a share between 0 and 1, got {model.validation!r}.")
-    number(OWNER, "tolerance", model.tolerance, positive=True)
-    whole(OWNER, "max_iter", model.max_iter)
+    exponent = exponent_of(model.weighting, OWNER)
+    refuse_limits(model, OWNER)
     radius_of(model)
     weight_of(model)
     return Recipe(str(model.confidence), exponent)

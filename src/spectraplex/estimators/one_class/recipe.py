@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,12 @@ from ...problem import Problem
 from ...solve import solve
 from ...stop import Status, Stop
 from ...trace import Trace
+from ..completion.recipe import UNSURE, in_ball, multiplier_of, status_of
 from ..input.observations import Observations
 
-_BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
 _ROUGH = 0.3  # how exact the eigenvectors of a solve are that ends at a rough answer
 _FIRST = 16  # eigenvectors of a first escape
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value at zero
-_UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 
 
 @dataclass(frozen=True)
@@ -88,19 +87,12 @@ def solved(
     asked: Any = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     result = solve(problem, method=method, **asked)
     assert isinstance(result.X, Rectangular)
-    U, s, V = result.X.svd()
-    X = Rectangular(U, s * min(1.0, radius / s.sum()) if s.size else s, V)
-    certificate, status = result.certificate, result.status
-    if certify and status not in _UNSURE:  # of these very factors, with a random start that had no part in finding them
+    X, certificate, status = in_ball(result.X, radius), result.certificate, result.status
+    if certify and status not in UNSURE:  # of these very factors, with a random start that had no part in finding them
         certificate = judge.certify(problem, X, seed=seed)
-        small = certificate.gap <= stop.wanted(certificate.value) + _BLUR * abs(certificate.value)
-        if status is Status.GAP and not small:
-            status = Status.FLOOR
-        elif status in (Status.STALLED, Status.STEP_LIMIT) and small:
-            status = Status.GAP
+        status = status_of(status, certificate, stop)
     image = objective.measure(*X.triple())
-    total = float(X.s.sum())
-    multiplier = max(-objective.pair(objective.evaluate(image)[1], image) / total, 0.0) if total > 0 else 0.0
+    multiplier = multiplier_of(objective, objective.evaluate(image)[1], image, X)
     steps = sum(record.kind != "start" for record in result.trace)
     return Solution(X, multiplier, certificate, status, result.trace, steps)
 
@@ -109,13 +101,3 @@ def default_stop(objective: AllCells, tolerance: float, max_iter: int) -> Stop:
     """A certified gap of so much of the value, or of a thousandth of the value at zero."""
     zero = objective.evaluate(zero_image(objective))[0]
     return Stop(relative_gap=tolerance, gap=tolerance * _SMALL * zero, max_steps=max_iter)
-
-
-def stretched(objective: AllCells, X: Rectangular, radius: float) -> Rectangular:
-    """A solution of another radius, scaled as far towards this one as lowers the function."""
-    total = float(X.s.sum())
-    if total == 0.0:
-        return X
-    image, ahead = objective.measure(*X.triple()), radius / total - 1.0
-    factor = 1.0 + (float(objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
-    return replace(X, s=factor * X.s)

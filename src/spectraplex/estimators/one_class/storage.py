@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import isfinite
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...places.numpy import Array
-from ..completion import saving
+from ..completion.saving import Saved
 from ..completion.storage import certificate_of, certified, named, plain, restored, sound, trace_of
 from ..input.labels import Labels
 from ..input.observations import Observations
@@ -22,27 +21,10 @@ _NUMBERS = ("radius_", "unobserved_weight_", "multiplier_", "n_iter_", "rank_", 
 _PATH = {"radius": float, "unobserved_weight": float, "score": float, "rank": int}
 
 
-class Stored:
+class Stored(Saved):
     """``save`` and ``load``, ``to_arrays`` and ``from_arrays``."""
 
-    def save(self, folder: Any, *, overwrite: bool = False) -> Path:
-        """Write the model to a folder of npz and JSON, which ``load`` reads.
-
-        The folder is written under another name and then renamed, so there is never an incomplete one. What is there
-        and is no model is never replaced; a model is, with ``overwrite=True``.
-
-        Returns
-        -------
-        Path
-            The folder.
-        """
-        return saving.save(self, folder, overwrite, OWNER)
-
-    @classmethod
-    def load(cls, folder: Any) -> Self:
-        """The model of a folder that ``save`` wrote."""
-        loaded: Self = saving.load(cls, folder, OWNER)
-        return loaded
+    _owner = OWNER
 
     def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Everything learned: arrays by name (no objects among them), and a document that JSON can hold.
