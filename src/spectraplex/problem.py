@@ -14,6 +14,7 @@ from .losses.curves import Curve, NotFinite
 from .matrices.atoms import Atoms
 from .matrices.lifted import Lifted
 from .objectives import Objective
+from .objectives.devices import on_device
 from .objectives.facts import ObjectiveFacts, facts_of
 from .places.protocol import Block, Place
 
@@ -115,6 +116,16 @@ class Problem:
     def place(self) -> Place:
         """Where everything tall lives."""
         return self.lifted.place
+
+    def to(self, device: Any) -> Problem:
+        """The same problem with everything tall on a device: "cuda", "cuda:1", or "cpu" for Torch on this processor.
+
+        Needs the extra ``torch``. The answer comes back as the data came: NumPy in, NumPy out.
+        """
+        new = object.__new__(type(self))  # everything was checked when this one was made
+        object.__setattr__(new, "objective", on_device("Problem.to", self.objective, device))
+        object.__setattr__(new, "domain", self.domain)
+        return new
 
     def point(self, atoms: Atoms, image: Any = None, fresh: bool = False) -> Point:
         """Evaluate at X = Σ aᵢxᵢxᵢᴴ, measuring the image unless it was carried along."""

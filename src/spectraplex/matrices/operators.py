@@ -64,6 +64,8 @@ class Sparse:
         return self.pattern.scores(data, P, Q, count)
 
     def dense(self) -> Array:
+        if not isinstance(self.data, np.ndarray):
+            return Sparse(self.pattern.here(), self.data.here()).dense()
         out = np.zeros(self.shape, self.data.dtype)
         out[self.pattern.rows, self.pattern.indices] = self.data
         return out

@@ -29,7 +29,7 @@ class Identity:
         self.size, self.row = self.shape[0] * self.shape[1], self.shape[1]
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return np.asarray(((U * s) @ dagger(V)).reshape(-1))
+        return ((U * s) @ dagger(V)).reshape(-1)
 
     def adjoint(self, slope: Array) -> Dense:
         return Dense(slope.reshape(self.shape))

@@ -19,7 +19,7 @@ from ..matrices.operators import Operator
 from ..measurements.entries import Entries
 from ..measurements.protocol import Facts, Measurements, Spectrum, is_positive, parts_of
 from ..places.marks import pattern_mark
-from ..places.numpy import Array, blend, inner
+from ..places.numpy import Array, blend, contiguous, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .facts import facts_of
@@ -106,7 +106,7 @@ class Fit:
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         # a strided view, such as real parts, is summed to other bits than its copy in a saved run
-        return np.ascontiguousarray(self.measurements.measure(U, s, V))
+        return contiguous(self.measurements.measure(U, s, V))
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)

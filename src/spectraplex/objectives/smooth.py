@@ -91,7 +91,7 @@ class Smooth:
         answer: Any = self.value_and_gradient(z.copy())  # a copy: the image stays ours whatever the function does
         try:
             value, gradient = answer
-            value, gradient = float(value), np.asarray(gradient)
+            value, gradient = float(value), np.asarray(gradient) if isinstance(z, np.ndarray) else z.beside(gradient)
         except (TypeError, ValueError):
             raise TypeError(
                 "Smooth: value_and_gradient must return (number, array), got " + _describe(answer) + "."

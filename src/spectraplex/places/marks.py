@@ -16,16 +16,16 @@ from .numpy import Array, in_pieces, pieces_of
 from .pattern import Pattern
 
 _SHORT = 20_000  # words up to which NumPy does it, and no compiled loop is loaded
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_SEEDS = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
-_FIRST = tuple(map(np.uint64, (30, 0xBF58476D1CE4E5B9, 27, 0x94D049BB133111EB, 31)))  # of splitmix64
-_SECOND = tuple(map(np.uint64, (33, 0xFF51AFD7ED558CCD, 33, 0xC4CEB9FE1A85EC53, 33)))  # of MurmurHash3
+STEP = np.uint64(0x9E3779B97F4A7C15)
+SEEDS = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
+FIRST = tuple(map(np.uint64, (30, 0xBF58476D1CE4E5B9, 27, 0x94D049BB133111EB, 31)))  # of splitmix64
+SECOND = tuple(map(np.uint64, (33, 0xFF51AFD7ED558CCD, 33, 0xC4CEB9FE1A85EC53, 33)))  # of MurmurHash3
 
 
 def mixed(words: Array) -> Array:
     """Words of 64 bits, well stirred: numbers that look random, the same in every process (splitmix64)."""
-    a, b, c, d, e = _FIRST
-    state = words + _STEP
+    a, b, c, d, e = FIRST
+    state = words + STEP
     state = (state ^ (state >> a)) * b
     state = (state ^ (state >> c)) * d
     return np.asarray(state ^ (state >> e))
@@ -109,10 +109,10 @@ def _words(numbers: Array) -> Array:
 def _summed(words: list[Array]) -> Array:
     """What the compiled loops do, by NumPy: every word is mixed into what came before it."""
     total = nothing()
-    for lane, (seed, (a, b, c, d, e)) in enumerate(zip(_SEEDS, (_FIRST, _SECOND), strict=True)):
+    for lane, (seed, (a, b, c, d, e)) in enumerate(zip(SEEDS, (FIRST, SECOND), strict=True)):
         state = np.full(words[0].shape, seed)
         for word in words:
-            state = (state ^ word) + _STEP
+            state = (state ^ word) + STEP
             state = (state ^ (state >> a)) * b
             state = (state ^ (state >> c)) * d
             state ^= state >> e

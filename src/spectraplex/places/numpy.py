@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 #: The largest relative rounding error of one float64 operation, ×2.
 EPS = float(np.finfo(np.float64).eps)
-_LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
+LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
 _SHORT = 20_000  # vectors up to this length stay with NumPy
 
 
@@ -42,6 +42,11 @@ def adjoint_times(A: Array, B: Array) -> Array:
     return dagger(dagger(B) @ A)
 
 
+def contiguous(a: Any) -> Array:
+    """An array of this machine as one run of memory; anything else as it is."""
+    return np.ascontiguousarray(a) if isinstance(a, np.ndarray) else cast(Array, a)
+
+
 def columns(a: Array) -> Array:
     """A C-contiguous two-dimensional array with the vectors of ``a`` as columns."""
     return np.ascontiguousarray(a.reshape(a.shape[0], -1))
@@ -51,12 +56,12 @@ def norms(block: Array) -> Array:
     """Euclidean norms of the columns (a short cut past numpy.linalg.norm, which costs more than a small product)."""
     if block.shape[1] == 1:
         square = _square(block)
-        if _LOW < square < math.inf:
+        if LOW < square < math.inf:
             return np.array([math.sqrt(square)])
         squares = np.array([square])
     else:
         squares = np.einsum("ik,ik->k", block.conj(), block).real
-    if squares.size and not (squares.min() > _LOW and squares.max() < np.inf):
+    if squares.size and not (squares.min() > LOW and squares.max() < np.inf):
         # the square of a number may leave the range of floating point where the number does not
         sizes = np.max(np.abs(block), axis=0, initial=0.0)
         sizes[(sizes == 0.0) | ~np.isfinite(sizes)] = 1.0
@@ -70,7 +75,7 @@ def unit(block: Array) -> Array:
     """Every column divided by its norm."""
     if block.shape[1] == 1:
         square = _square(block)
-        if _LOW < square < math.inf:
+        if LOW < square < math.inf:
             return cast(Array, block / math.sqrt(square))
     return cast(Array, block / norms(block))
 
@@ -137,7 +142,7 @@ def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:
 
 def blend(a: float, z: Array, b: float, w: Array) -> Array:
     """a·z + b·w with one allocation: temporaries of this length cost more in page faults than in arithmetic."""
-    if z.size < _SHORT:
+    if z.size < _SHORT or not isinstance(z, np.ndarray):
         return cast(Array, a * z + b * w)
     from . import kernels
 
@@ -148,7 +153,7 @@ def blend(a: float, z: Array, b: float, w: Array) -> Array:
 
 def line_squared(z: Array, target: Array, weights: Array | None, dz: Array) -> tuple[float, float, float]:
     """Value, slope and bend of s ↦ ½Σ w|z + s·dz − target|² at s = 0."""
-    if z.size < _SHORT:
+    if z.size < _SHORT or not isinstance(z, np.ndarray):
         residual = z - target
         pull = residual if weights is None else weights * residual
         push = dz if weights is None else weights * dz
@@ -170,7 +175,7 @@ def line_squared(z: Array, target: Array, weights: Array | None, dz: Array) -> t
 
 def squared(z: Array, target: Array, weights: Array | None) -> tuple[float, Array]:
     """½Σ w|z − target|² and its slope w·(z − target), in one pass."""
-    if z.size < _SHORT:
+    if z.size < _SHORT or not isinstance(z, np.ndarray):
         residual = z - target
         slope = residual if weights is None else weights * residual
         return 0.5 * inner(residual, slope), slope

@@ -1,0 +1,248 @@
+"""A device as a place: blocks are Torch tensors on a GPU, or on this machine's processor (``TorchArray``).
+
+As in here.py a block upstairs is one array with its sides on top of each other. Small things are NumPy arrays of this
+machine; what is summed for them is summed in double. Orthonormal blocks are made by Gram matrices and their
+eigenvectors, twice: a factorisation of a tall block by cuSOLVER takes ten times as long.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from . import numpy as arrays
+from . import torch_functions  # noqa: F401  (NumPy's functions on tensors)
+from .here import NumPyPlace
+from .numpy import Array
+from .torch_array import TorchArray, on, torch_kind
+from .torch_deck import TorchDeck
+from .torch_marks import rows_mark
+
+_LOST = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
+_PIECE = 1 << 24  # numbers of a tall block that are made double at a time
+_HOST = 1 << 22  # random numbers up to here are those of this machine
+
+
+class TorchRoom:
+    """Columns are stored as rows: a column is contiguous, and so are the first k of them."""
+
+    def __init__(self, length: int, dtype: Any, device: torch.device) -> None:
+        self.store = torch.empty((0, length), dtype=torch_kind(dtype), device=device)
+
+    def write(self, at: int, columns: TorchArray) -> None:
+        end = at + columns.shape[1]
+        if self.store.shape[0] < end:
+            many = max(end, 2 * self.store.shape[0], 16)
+            grown = torch.empty((many, self.store.shape[1]), dtype=self.store.dtype, device=self.store.device)
+            grown[:at] = self.store[:at]
+            self.store = grown
+        self.store[at:end] = columns.t.t()
+
+    def first(self, count: int) -> TorchArray:
+        return TorchArray(self.store[:count].t())
+
+
+class TorchBuffer:
+    """Columns that are only ever added; rows are contiguous."""
+
+    def __init__(self, place: TorchPlace, columns: TorchArray, room: int = 16) -> None:
+        self.place, count, t = place, columns.shape[1], columns.t
+        self._store = torch.zeros((t.shape[0], count + room), dtype=t.dtype, device=t.device)
+        self._store[:, :count] = t
+        self.used = count
+        self._single: torch.Tensor | None = None
+        self._single_used = 0
+
+    @property
+    def block(self) -> TorchArray:
+        return TorchArray(self._store)
+
+    def append(self, column: TorchArray) -> int:
+        if self.used == self._store.shape[1]:
+            shape = (self._store.shape[0], 2 * self.used)
+            grown = torch.zeros(shape, dtype=self._store.dtype, device=self._store.device)
+            grown[:, : self.used] = self._store
+            self._store = grown
+        self._store[:, self.used] = column.t[:, 0]
+        self.used += 1  # last, so that an interrupted append leaves nothing behind
+        return self.used - 1
+
+    def kept(self, index: Array) -> TorchBuffer:
+        return TorchBuffer(self.place, self.block[:, index], room=index.size // 4 + 16)
+
+    @property
+    def single(self) -> TorchArray:
+        """The columns in single precision, kept up to date as they come."""
+        if self._single is None or self._single.shape != self._store.shape:
+            kind = torch.complex64 if self._store.is_complex() else torch.float32
+            self._single, self._single_used = torch.zeros_like(self._store, dtype=kind), 0
+        new = slice(self._single_used, self.used)
+        self._single[:, new] = self._store[:, new]
+        self._single_used = self.used
+        return TorchArray(self._single)
+
+
+class TorchPlace(NumPyPlace):
+    """The verbs of ``Place`` on tensors of one device; what is not written here is NumPy's, dispatched to Torch."""
+
+    distant = False
+    rounds = bytes = 0
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.name = f"torch {device}"
+        self.wide = device.type != "cpu"  # many products at once take little more time than one
+
+    # ------------------------------------------------------------------------------------------------ in and out
+
+    def from_host(self, array: Any, part: slice | None = None) -> Any:
+        if not isinstance(array, TorchArray):
+            array = TorchArray(on(array, self.device))
+        return array if array.ndim == 2 else array.reshape(array.shape[0], -1)
+
+    def to_host(self, A: Any) -> Array:
+        return cast(Array, A.here())
+
+    def packed(self, A: Any) -> Array:
+        return self.to_host(A)
+
+    def holds(self, thing: Any) -> bool:
+        return isinstance(thing, TorchArray)
+
+    def random(self, part: slice, count: int, dtype: str, rng: np.random.Generator) -> Any:
+        length = part.stop - part.start
+        if length * count <= _HOST:
+            return self.from_host(NumPyPlace.random(self, part, count, dtype, rng))
+        generator = torch.Generator(self.device).manual_seed(int(rng.integers(2**62)))
+        kind = torch_kind(dtype)
+        return self.unit(TorchArray(torch.randn((length, count), dtype=kind, device=self.device, generator=generator)))
+
+    def axis(self, part: slice, at: int, dtype: str) -> Any:
+        out = torch.zeros((part.stop - part.start, 1), dtype=torch_kind(dtype), device=self.device)
+        out[at] = 1.0
+        return TorchArray(out)
+
+    # ------------------------------------------------------------------------------------------------ block-valued
+
+    def padded(self, A: Any, more: int) -> Any:
+        return A if more == 0 else TorchArray(torch.nn.functional.pad(A.t, (0, 0, 0, more)))
+
+    def unit(self, A: Any) -> Any:
+        return A / self.norms(A)
+
+    def copy(self, A: Any, dtype: Any) -> Any:
+        copied = A.t.to(torch_kind(dtype), copy=True, memory_format=torch.contiguous_format)
+        return TorchArray(copied.resolve_conj().contiguous())
+
+    def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
+        return TorchArray(torch.add(A.t if a == 1.0 else a * A.t, B.t, alpha=b))
+
+    def orthonormal(self, A: Any, basis: Any = None) -> Any:
+        against = None if basis is None or self.width(basis) == 0 else basis
+        reference = float(self.norms(A).max(initial=0.0))
+        if reference == 0.0 or not np.isfinite(reference):
+            return A[:, :0]
+        A = A * (1.0 / reference)
+        for _ in range(4):
+            if against is not None:
+                A = A - self.times(against, self.gram(against, A).astype(A.dtype))
+            values, turn = np.linalg.eigh(self.gram(A, A))
+            some = values > max(_LOST * values[-1], 1e-26)
+            if not some.any():
+                return A[:, :0]
+            kept = bool(values[some].min() > 0.25)
+            A = self.times(A, (turn[:, some] / np.sqrt(values[some])).astype(A.dtype))
+            if kept:
+                return A
+        return A
+
+    def qr(self, A: Any) -> tuple[Any, Array]:
+        """A = Q·R; R is small, and need not be triangular."""
+        if self.device.type == "cpu":
+            Q, triangle = torch.linalg.qr(A.t)
+            return TorchArray(Q), triangle.numpy()
+        R = np.eye(self.width(A))
+        for _ in range(2):
+            values, turn = np.linalg.eigh(self.gram(A, A))
+            roots = np.sqrt(np.maximum(values, _LOST * max(float(values[-1]), 1e-300)))
+            A, R = self.times(A, turn / roots), (roots[:, None] * turn.conj().T) @ R
+        return A, R
+
+    def outer(self, part: slice, terms: list[tuple[slice, Array, Array]]) -> Any:
+        out = torch.zeros((part.stop - part.start, terms[0][2].size), dtype=torch.float64, device=self.device)
+        for where, rows, columns in terms:
+            out[where] += torch.outer(self._near(rows), self._near(columns))
+        return TorchArray(out)
+
+    # ------------------------------------------------------------------------------------------------ small-valued
+
+    def row(self, A: Any, at: int) -> Array:
+        return cast(Array, A[at].here())
+
+    def gram(self, A: Any, B: Any) -> Array:
+        kind = torch.complex128 if A.t.is_complex() or B.t.is_complex() else torch.float64
+        many = max(1, _PIECE // max(1, A.shape[1], B.shape[1]))
+        if A.t.dtype == B.t.dtype == kind:
+            many = max(1, A.shape[0])
+        total = torch.zeros((A.shape[1], B.shape[1]), dtype=kind, device=self.device)
+        for low in range(0, A.shape[0], many):
+            one, two = A.t[low : low + many].to(kind), B.t[low : low + many].to(kind)
+            total += one.mH @ two
+        return total.cpu().numpy()
+
+    def dots(self, A: Any, B: Any, weights: Any = None) -> Array:
+        total = torch.zeros(A.shape[1], dtype=torch.float64, device=self.device)
+        many, complex_ = max(1, _PIECE // max(1, A.shape[1])), A.t.is_complex() or B.t.is_complex()
+        kind = torch.complex128 if complex_ else torch.float64
+        held = None if weights is None else self._near(weights)
+        for low in range(0, A.shape[0], many):
+            part = slice(low, low + many)
+            terms = A.t[part].to(kind).conj() * B.t[part].to(kind)
+            terms = terms.real if complex_ else terms
+            total += terms.sum(0) if held is None else held[part] @ terms
+        return total.cpu().numpy()
+
+    def norms(self, A: Any) -> Array:
+        wide = torch.complex128 if A.t.is_complex() else torch.float64
+        found = torch.linalg.vector_norm(A.t, dim=0, dtype=wide).real.cpu().numpy()
+        if found.size and not (found.min() > arrays.LOW and found.max() < np.inf):
+            tops = torch.amax(A.t.abs(), dim=0).double().cpu().numpy() if A.shape[0] else np.zeros(found.size)
+            tops[(tops == 0.0) | ~np.isfinite(tops)] = 1.0
+            units = np.ldexp(1.0, -np.clip(np.frexp(tops)[1], -1000, 1000))
+            scaled = A.t * on(units, self.device)
+            found = torch.linalg.vector_norm(scaled, dim=0, dtype=wide).real.cpu().numpy() / units
+        return np.asarray(found)
+
+    def largest(self, A: Any) -> float:
+        return float(A.t.abs().max().item()) if A.t.numel() else 0.0
+
+    def finite(self, A: Any) -> bool:
+        return bool(torch.isfinite(A.t).all().item())
+
+    def mark(self, A: Any) -> Array:
+        return rows_mark(A.t)
+
+    # ------------------------------------------------------------------------------------------------ kept
+
+    def room(self, part: slice, dtype: Any) -> Any:
+        return TorchRoom(part.stop - part.start, dtype, self.device)
+
+    def buffer(self, columns: Any) -> Any:
+        return TorchBuffer(self, columns)
+
+    def deck(self, Y: Any, gradient: Any, scaling: Any, history: int, compiled: bool) -> Any:
+        return TorchDeck(Y, gradient, scaling, history)
+
+    def _near(self, numbers: Any) -> torch.Tensor:
+        """Numbers of a row or a column, on the device."""
+        return numbers.t if isinstance(numbers, TorchArray) else on(numbers, self.device)
+
+
+_PLACES: dict[str, TorchPlace] = {}
+
+
+def place_on(device: torch.device) -> TorchPlace:
+    """The place of a device: one for all who ask, so that blocks of two problems may be used together."""
+    return _PLACES.setdefault(str(device), TorchPlace(device))

@@ -1,0 +1,287 @@
+"""NumPy's functions on ``TorchArray``s, by name; see torch_array.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from .torch_array import DISPATCH, TorchArray, on, times, torch_kind
+
+#: elementwise functions of NumPy and of scipy.special: name ↦ what Torch calls them
+_UFUNCS: dict[str, Callable[..., torch.Tensor]] = {
+    "add": torch.add,
+    "subtract": torch.sub,
+    "multiply": torch.mul,
+    "divide": torch.true_divide,
+    "true_divide": torch.true_divide,
+    "power": torch.pow,
+    "negative": torch.neg,
+    "absolute": torch.abs,
+    "conjugate": torch.conj_physical,
+    "sqrt": torch.sqrt,
+    "square": torch.square,
+    "exp": torch.exp,
+    "expm1": torch.expm1,
+    "log": torch.log,
+    "log1p": torch.log1p,
+    "logaddexp": torch.logaddexp,
+    "hypot": torch.hypot,
+    "maximum": torch.maximum,
+    "minimum": torch.minimum,
+    "sign": torch.sign,
+    "isfinite": torch.isfinite,
+    "isnan": torch.isnan,
+    "greater": torch.gt,
+    "greater_equal": torch.ge,
+    "less": torch.lt,
+    "less_equal": torch.le,
+    "equal": torch.eq,
+    "not_equal": torch.ne,
+    "logical_and": torch.logical_and,
+    "logical_or": torch.logical_or,
+    "logical_not": torch.logical_not,
+    "bitwise_and": torch.logical_and,
+    "bitwise_or": torch.logical_or,
+    "invert": torch.logical_not,
+    "expit": torch.special.expit,
+    "xlogy": torch.special.xlogy,
+    "xlog1py": torch.special.xlog1py,
+    "entr": torch.special.entr,
+    "gammaln": torch.special.gammaln,
+    "log_expit": torch.nn.functional.logsigmoid,
+}
+_TENSORS_ONLY = {"logaddexp", "hypot", "maximum", "minimum", "xlogy", "xlog1py"}
+_REDUCED = {"add": "sum", "maximum": "max", "minimum": "min"}
+
+
+def run_ufunc(one: TorchArray, ufunc: Any, method: str, inputs: Any, named: dict[str, Any]) -> Any:
+    name = ufunc.__name__
+    if named.get("out") is not None or named.get("where", True) is not True:
+        raise TypeError(f"numpy.{name} with out= or where= is not known for arrays on a device; use numpy.where.")
+    if method == "reduceat" and name in _REDUCED:
+        values, starts = one.like(inputs[0]), one.like(inputs[1])
+        ends = torch.cat([starts.long(), torch.tensor([values.numel()], device=values.device)])
+        return TorchArray(torch.segment_reduce(values, _REDUCED[name], offsets=ends))
+    if method == "reduce" and name in _REDUCED:
+        return getattr(TorchArray(one.like(inputs[0])), _REDUCED[name])(axis=named.get("axis", 0))
+    if name in ("matmul", "vecdot"):
+        return times(*(one.like(each) for each in inputs))
+    if method != "__call__" or name not in _UFUNCS:
+        raise TypeError(f"numpy.{name} ({method}) is not known for arrays on a device.")
+    given = [one.like(each) for each in inputs]
+    if len(given) > 1 and (name in _TENSORS_ONLY or not isinstance(given[0], torch.Tensor)):
+        given = _tensors(given, one.t.device)
+    return TorchArray(_UFUNCS[name](*given))
+
+
+def _tensors(given: list[Any], device: Any) -> list[torch.Tensor]:
+    """Numbers become tensors of the type of what they stand beside."""
+    kind = next(each.dtype for each in given if isinstance(each, torch.Tensor) and each.ndim)
+    for each in given:
+        if isinstance(each, torch.Tensor):
+            kind = torch.promote_types(kind, each.dtype)
+    return [
+        each.to(kind) if isinstance(each, torch.Tensor) else torch.as_tensor(each, dtype=kind, device=device)
+        for each in given
+    ]
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+def _for(*functions: Any) -> Callable[..., Any]:
+    def keep(own: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            _FUNCTIONS[function] = own
+        return own
+
+    return keep
+
+
+def run_function(one: TorchArray, function: Any, arguments: Any, named: Any) -> Any:
+    own = _FUNCTIONS.get(function)
+    if own is None:
+        raise TypeError(f"numpy.{function.__name__} is not known for arrays on a device.")
+    return own(one, *arguments, **named)
+
+
+@_for(np.sum)
+def _sum(one: Any, a: TorchArray, axis: Any = None, **rest: Any) -> Any:
+    return a.sum(axis)
+
+
+@_for(np.mean)
+def _mean(one: Any, a: TorchArray, axis: Any = None) -> Any:
+    return a.mean(axis)
+
+
+@_for(np.max, np.amax)
+def _max(one: Any, a: TorchArray, axis: Any = None, initial: Any = None) -> Any:
+    return a.max(axis, initial)
+
+
+@_for(np.min, np.amin)
+def _min(one: Any, a: TorchArray, axis: Any = None, initial: Any = None) -> Any:
+    return a.min(axis, initial)
+
+
+@_for(np.all)
+def _all(one: Any, a: TorchArray, axis: Any = None) -> Any:
+    return a.all(axis)
+
+
+@_for(np.any)
+def _any(one: Any, a: TorchArray, axis: Any = None) -> Any:
+    return a.any(axis)
+
+
+@_for(np.argmax)
+def _argmax(one: Any, a: TorchArray, axis: Any = None) -> Any:
+    return a.argmax(axis)
+
+
+@_for(np.argmin)
+def _argmin(one: Any, a: TorchArray, axis: Any = None) -> Any:
+    return a.argmin(axis)
+
+
+@_for(np.where)
+def _where(one: TorchArray, condition: Any, x: Any, y: Any) -> TorchArray:
+    pair = [one.like(each) for each in (x, y)]
+    if any(isinstance(each, torch.Tensor) for each in pair):
+        kinds = [each.dtype for each in pair if isinstance(each, torch.Tensor)]
+        kind = kinds[0] if len(kinds) == 1 else torch.promote_types(*kinds)
+    else:
+        kind = torch_kind(np.result_type(*(np.asarray(each) for each in pair)))
+    device = one.t.device
+    x, y = (
+        each.to(kind) if isinstance(each, torch.Tensor) else torch.as_tensor(each, dtype=kind, device=device)
+        for each in pair
+    )
+    return TorchArray(torch.where(one.like(condition), x, y))
+
+
+@_for(np.clip)
+def _clip(one: Any, a: TorchArray, low: Any = None, high: Any = None, **rest: Any) -> TorchArray:
+    return TorchArray(torch.clamp(a.t, one.like(low), one.like(high)))
+
+
+@_for(np.dot)
+def _dot(one: TorchArray, a: Any, b: Any) -> Any:
+    return times(one.like(a), one.like(b))
+
+
+@_for(np.vdot)
+def _vdot(one: TorchArray, a: Any, b: Any) -> Any:
+    a, b = (one.like(each).reshape(-1) for each in (a, b))
+    kind = torch.promote_types(a.dtype, b.dtype)
+    return np.asarray(torch.vdot(a.to(kind), b.to(kind)).item())[()]
+
+
+@_for(np.einsum)
+def _einsum(one: TorchArray, how: str, *operands: Any) -> Any:
+    given = [one.like(each) for each in operands]
+    kind = given[0].dtype
+    for each in given[1:]:
+        kind = torch.promote_types(kind, each.dtype)
+    given = [each.to(kind) for each in given]
+    if how == "ik,ik->k":
+        return TorchArray((given[0] * given[1]).sum(0))
+    if how in ("ik,ik->i", "ek,ek->e"):
+        return TorchArray((given[0] * given[1]).sum(1))
+    return TorchArray(torch.einsum(how, *given))
+
+
+@_for(np.concatenate)
+def _concatenate(one: TorchArray, arrays: Any, axis: int = 0) -> TorchArray:
+    given = [one.like(each) for each in arrays]
+    kind = given[0].dtype
+    for each in given[1:]:
+        kind = torch.promote_types(kind, each.dtype)
+    return TorchArray(torch.cat([each.to(kind) for each in given], dim=axis))
+
+
+@_for(np.stack)
+def _stack(one: TorchArray, arrays: Any, axis: int = 0) -> TorchArray:
+    return TorchArray(torch.stack([one.like(each) for each in arrays], dim=axis))
+
+
+@_for(np.zeros_like)
+def _zeros_like(one: Any, a: TorchArray, dtype: Any = None) -> TorchArray:
+    return TorchArray(torch.zeros_like(a.t, dtype=None if dtype is None else torch_kind(dtype)))
+
+
+@_for(np.ones_like)
+def _ones_like(one: Any, a: TorchArray, dtype: Any = None) -> TorchArray:
+    return TorchArray(torch.ones_like(a.t, dtype=None if dtype is None else torch_kind(dtype)))
+
+
+@_for(np.empty_like)
+def _empty_like(one: Any, a: TorchArray, dtype: Any = None) -> TorchArray:
+    return TorchArray(torch.empty_like(a.t, dtype=None if dtype is None else torch_kind(dtype)))
+
+
+@_for(np.full_like)
+def _full_like(one: Any, a: TorchArray, value: Any, dtype: Any = None) -> TorchArray:
+    return TorchArray(torch.full_like(a.t, value, dtype=None if dtype is None else torch_kind(dtype)))
+
+
+@_for(np.linalg.norm)
+def _norm(one: Any, a: TorchArray, axis: Any = None) -> Any:
+    found = torch.linalg.vector_norm(a.t, dim=axis)
+    return TorchArray(found) if found.ndim else float(found.item())
+
+
+@_for(np.bincount)
+def _bincount(one: TorchArray, which: Any, weights: Any = None, minlength: int = 0) -> TorchArray:
+    at = one.like(which).long()
+    length = max(minlength, int(at.max().item()) + 1 if at.numel() else 0)
+    w = torch.ones(at.shape, dtype=torch.float64, device=at.device) if weights is None else one.like(weights)
+    return TorchArray(torch.zeros(length, dtype=w.dtype, device=at.device).index_add_(0, at, w))
+
+
+@_for(np.repeat)
+def _repeat(one: TorchArray, a: Any, many: Any, axis: Any = None) -> TorchArray:
+    t = on(a, one.t.device) if isinstance(a, np.ndarray) else one.like(a)
+    return TorchArray(torch.repeat_interleave(t, one.like(many), dim=axis))
+
+
+@_for(np.nonzero)
+def _nonzero(one: Any, a: TorchArray) -> tuple[TorchArray, ...]:
+    return tuple(TorchArray(each) for each in torch.nonzero(a.t, as_tuple=True))
+
+
+@_for(np.diff)
+def _diff(one: Any, a: TorchArray) -> TorchArray:
+    return TorchArray(torch.diff(a.t))
+
+
+@_for(np.result_type)
+def _result_type(one: Any, *given: Any) -> np.dtype[Any]:
+    return np.result_type(*(each.dtype if isinstance(each, TorchArray) else each for each in given))
+
+
+@_for(np.outer)
+def _outer(one: TorchArray, a: Any, b: Any) -> TorchArray:
+    return TorchArray(torch.outer(one.like(a), one.like(b)))
+
+
+@_for(np.shape)
+def _shape(one: Any, a: TorchArray) -> tuple[int, ...]:
+    return a.shape
+
+
+@_for(np.ndim)
+def _ndim(one: Any, a: TorchArray) -> int:
+    return a.ndim
+
+
+@_for(np.size)
+def _size(one: Any, a: TorchArray) -> int:
+    return a.size
+
+
+DISPATCH.update(ufunc=run_ufunc, function=run_function)

@@ -1,0 +1,175 @@
+"""The kernels of triton.py for one pattern: its segments, the sizes of tiles, and how they are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from .torch_pattern import TorchPattern
+
+SEGMENT = 512  # entries of a program
+LARGEST = 1024  # columns that a fused pass holds
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Rows cut into segments: of each its row, its entries, and where its sum goes if the row has several (else −1).
+
+    ``long`` has the rows with several segments, and their first and last places.
+    """
+
+    row: torch.Tensor
+    low: torch.Tensor
+    high: torch.Tensor
+    slot: torch.Tensor
+    long: tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+    slots: int
+
+    @classmethod
+    def of(cls, indptr: torch.Tensor, length: int = SEGMENT) -> Segments:
+        device, counts = indptr.device, torch.diff(indptr)
+        many = (counts + length - 1) // length
+        row = torch.repeat_interleave(torch.arange(counts.numel(), device=device), many)
+        firsts = torch.cumsum(many, 0) - many
+        low = indptr[row] + length * (torch.arange(row.numel(), device=device) - firsts[row])
+        high = torch.minimum(low + length, indptr[row + 1])
+        several = many[row] > 1
+        slot = torch.where(several, torch.cumsum(several.long(), 0) - 1, -1)
+        rows = torch.nonzero(many > 1)[:, 0]
+        first = slot[firsts[rows]] if rows.numel() else rows
+        last = first + many[rows]
+        return cls(row.int(), low, high, slot.int(), (rows.int(), first, last), int(several.sum().item()))
+
+
+def kernels_for(pattern: TorchPattern) -> Any:
+    """The kernels of a pattern on a GPU; None where Triton is not installed."""
+    try:
+        import triton  # noqa: F401
+    except ImportError:
+        return None
+    return Kernels(pattern)
+
+
+def pieces(width: int) -> tuple[int, int, int, int]:
+    """At most four powers of two, the first the largest, whose sum is ``width``, a multiple of 16, or a little more."""
+    found: list[int] = []
+    left = width
+    while left > 0 and len(found) < 3:
+        power = 1 << (left.bit_length() - 1)
+        found.append(max(power, 16))
+        left -= found[-1]
+    if left > 0:
+        found.append(max(16, 1 << (left - 1).bit_length()))
+    return (*found, *([0] * (4 - len(found))))  # type: ignore[return-value]
+
+
+def padded(A: torch.Tensor, width: int) -> torch.Tensor:
+    """With columns of zeros up to a width; the same tensor where it has it."""
+    if A.shape[1] == width and A.is_contiguous():
+        return A
+    out = torch.zeros((A.shape[0], width), dtype=A.dtype, device=A.device)
+    out[:, : A.shape[1]] = A
+    return out
+
+
+class Kernels:
+    """Products, samples and fused passes along one pattern on a GPU."""
+
+    def __init__(self, pattern: TorchPattern) -> None:
+        self.pattern, self.indices = pattern, pattern.indices.t
+
+    @cached_property
+    def segments(self) -> Segments:
+        return Segments.of(self.pattern.indptr.t)
+
+    def multiply(self, data: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
+        """The sparse matrix with these entries times a block; sums in double where the block is in double."""
+        from . import triton as kernels
+
+        cut, width = self.segments, block.shape[1]
+        wide = block.dtype == torch.float64
+        K = min(128 if not wide else 64, max(1, 1 << (width - 1).bit_length()))
+        tile = max(4, min(64, (1024 if not wide else 512) // K))
+        out = torch.zeros((self.pattern.shape[0], width), dtype=torch.float64, device=block.device)
+        part = torch.empty((max(1, cut.slots), width), dtype=torch.float64, device=block.device)
+        grid = (cut.row.numel(), -(-width // K))
+        kernels.multiply[grid](
+            cut.row, cut.low, cut.high, cut.slot, self.indices, data, block, out, part, width,
+            TILE=tile, K=K, WIDE=wide, num_warps=1,
+        )  # fmt: skip
+        self._fold(part, out, width)
+        return out
+
+    def _fold(self, part: torch.Tensor, out: torch.Tensor, width: int) -> None:
+        from . import triton as kernels
+
+        rows, first, last = self.segments.long
+        if rows.numel():
+            K = min(128, max(16, 1 << (width - 1).bit_length()))
+            kernels.fold[(rows.numel(), -(-width // K))](rows, first, last, part, out, width, K=K, num_warps=1)
+
+    def sample(self, U: torch.Tensor, V: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+        """The entries of U diag(s) Vᵀ at the positions, summed in double."""
+        from . import triton as kernels
+
+        cut, width = self.segments, U.shape[1]
+        if U.dtype != V.dtype:
+            U, V = U.double(), V.double()
+        K = min(64, max(1, 1 << (width - 1).bit_length()))
+        tile = max(4, min(64, 512 // K))
+        out = torch.empty(self.pattern.size, dtype=torch.float64, device=U.device)
+        kernels.sample[(cut.row.numel(),)](
+            cut.row, cut.low, cut.high, self.indices, U, V, s.double(), out, width, TILE=tile, K=K, num_warps=1
+        )
+        return out
+
+    def fused(self, P: torch.Tensor, Q: torch.Tensor, scale: float, loss: Fused, value: bool) -> Any:
+        """Σ slope·q of every row, in single precision; with ``value`` also the loss and ⟨slope, z⟩."""
+        from . import triton as kernels
+
+        cut, width = self.segments, P.shape[1]
+        K = pieces(-(-width // 16) * 16)
+        whole = sum(K)
+        P, Q = padded(P, whole), padded(Q, whole)
+        tile, warps = _shape(whole)
+        count = cut.row.numel()
+        out = torch.zeros((self.pattern.shape[0], whole), dtype=torch.float32, device=P.device)
+        part = torch.empty((max(1, cut.slots), whole), dtype=torch.float32, device=P.device)
+        sums = torch.zeros((2, count if value else 1), dtype=torch.float64, device=P.device)
+        weighted = loss.weights is not None
+        kernels.fused[(count,)](
+            cut.row, cut.low, cut.high, cut.slot, self.indices, loss.targets,
+            loss.weights if weighted else loss.targets, loss.delta, scale, P, Q, out, part, sums[0], sums[1], whole,
+            LOSS=loss.kind, WEIGHTED=weighted, VALUE=value, TILE=tile, K0=K[0], K1=K[1], K2=K[2], K3=K[3],
+            num_warps=warps,
+        )  # fmt: skip
+        self._fold(part, out, whole)
+        product = out if whole == width else out[:, :width]
+        return (product, *sums.sum(1).tolist()) if value else product
+
+
+@dataclass(frozen=True, eq=False)
+class Fused:
+    """A loss that fused passes know (0 squared, 1 Huber, 2 logistic), its targets and weights in single precision."""
+
+    kind: int
+    delta: float
+    targets: torch.Tensor
+    weights: torch.Tensor | None
+
+
+def _shape(width: int) -> tuple[int, int]:
+    """Entries of a tile, and warps."""
+    if width <= 32:
+        return 32, 1
+    if width <= 64:
+        return 16, 1
+    if width <= 128:
+        return 8, 1
+    if width <= 256:
+        return 8, 1
+    return (8, 2) if width <= 512 else (8, 4)

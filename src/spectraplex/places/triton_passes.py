@@ -1,0 +1,171 @@
+"""The three passes of a quasi-Newton step on a GPU, each one kernel; what they do is in torch_deck.py and passes.py.
+
+Every program takes one piece and writes its sums in double; those are added up in a fixed order. Up to eight pairs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+from .numpy import Array
+
+_BLOCK, _STEPS = 1024, 8
+
+
+@triton.jit
+def _back(g, T, slots, a, scaling, out, dots, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr, STEPS: tl.constexpr):  # type: ignore[no-untyped-def]
+    i = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, 8)
+    total = tl.zeros((8,), tl.float64)
+    for step in range(STEPS):
+        e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
+        there = e < size
+        held = tl.load(g + e, mask=there, other=0.0).to(tl.float32)
+        for j in tl.static_range(COUNT):
+            held -= tl.load(a + j).to(tl.float32) * tl.load(T + tl.load(slots + j) * row + e, mask=there, other=0.0)
+        held = held * tl.load(scaling + e, mask=there, other=0.0)
+        tl.store(out + e, held, mask=there)
+        for j in tl.static_range(COUNT):
+            t = tl.load(T + tl.load(slots + j) * row + e, mask=there, other=0.0)
+            total += tl.where(lane == j, tl.sum((t * held).to(tl.float64), axis=0), 0.0)
+    tl.store(dots + i * COUNT + lane, total, mask=lane < COUNT)
+
+
+@triton.jit
+def _forth(
+    r,
+    factor,
+    S,
+    slots,
+    c,
+    g,
+    Y,
+    d,
+    ahead,
+    sums,
+    size,
+    row,
+    COUNT: tl.constexpr,
+    BLOCK: tl.constexpr,
+    STEPS: tl.constexpr,
+):  # type: ignore[no-untyped-def]
+    i = tl.program_id(0).to(tl.int64)
+    fall = tl.zeros((BLOCK,), tl.float64)
+    length = tl.zeros((BLOCK,), tl.float64)
+    norm = tl.zeros((BLOCK,), tl.float64)
+    for step in range(STEPS):
+        e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
+        there = e < size
+        held = -tl.load(factor).to(tl.float32) * tl.load(r + e, mask=there, other=0.0)
+        for j in tl.static_range(COUNT):
+            held -= tl.load(c + j).to(tl.float32) * tl.load(S + tl.load(slots + j) * row + e, mask=there, other=0.0)
+        tl.store(d + e, held, mask=there)
+        beyond = tl.load(Y + e, mask=there, other=0.0) + held
+        tl.store(ahead + e, beyond, mask=there)
+        wide, far = held.to(tl.float64), beyond.to(tl.float64)
+        fall += wide * tl.load(g + e, mask=there, other=0.0).to(tl.float64)
+        length += wide * wide
+        norm += far * far
+    tl.store(sums + i * 3, tl.sum(fall, axis=0))
+    tl.store(sums + i * 3 + 1, tl.sum(length, axis=0))
+    tl.store(sums + i * 3 + 2, tl.sum(norm, axis=0))
+
+
+@triton.jit
+def _turn(
+    product,
+    ahead,
+    lean,
+    factor,
+    g,
+    S,
+    slots,
+    d,
+    scaling,
+    t,
+    dots,
+    size,
+    row,
+    COUNT: tl.constexpr,
+    BLOCK: tl.constexpr,
+    STEPS: tl.constexpr,
+):  # type: ignore[no-untyped-def]
+    i = tl.program_id(0).to(tl.int64)
+    along = tl.zeros((BLOCK,), tl.float64)
+    bend = tl.zeros((BLOCK,), tl.float64)
+    scaled = tl.zeros((BLOCK,), tl.float64)
+    norm = tl.zeros((BLOCK,), tl.float64)
+    lane = tl.arange(0, 8)
+    total = tl.zeros((8,), tl.float64)
+    f, less = tl.load(factor), tl.load(lean)
+    for step in range(STEPS):
+        e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
+        there = e < size
+        p = tl.load(product + e, mask=there, other=0.0).to(tl.float64)
+        new = f * (p - less * tl.load(ahead + e, mask=there, other=0.0).to(tl.float64))
+        old = tl.load(g + e, mask=there, other=0.0)
+        change = (new - old.to(tl.float64)).to(tl.float32)
+        tl.store(t + e, change, mask=there)
+        kept = new.to(old.dtype)
+        tl.store(g + e, kept, mask=there)
+        turned, moved = change.to(tl.float64), tl.load(d + e, mask=there, other=0.0).to(tl.float64)
+        along += moved * new
+        bend += moved * turned
+        scaled += turned * turned * tl.load(scaling + e, mask=there, other=0.0).to(tl.float64)
+        norm += turned * turned
+        for j in tl.static_range(COUNT):
+            s = tl.load(S + tl.load(slots + j) * row + e, mask=there, other=0.0).to(tl.float64)
+            total += tl.where(lane == j, tl.sum(s * kept.to(tl.float64), axis=0), 0.0)
+    at = dots + i * (COUNT + 4)
+    tl.store(at + lane, total, mask=lane < COUNT)
+    at += COUNT
+    tl.store(at, tl.sum(along, axis=0))
+    tl.store(at + 1, tl.sum(bend, axis=0))
+    tl.store(at + 2, tl.sum(scaled, axis=0))
+    tl.store(at + 3, tl.sum(norm, axis=0))
+
+
+class Passes:
+    """See ``TorchDeck``; slots and numbers travel to the device as small tensors."""
+
+    def back(self, g: Any, T: Any, slots: list[int], a: Array, scaling: Any, out: Any) -> Array:
+        at, weights, grid, sums = self._asked(g, slots, a, len(slots))
+        _back[(grid,)](g, T, at, weights, scaling, out, sums, g.numel(), T.stride(0), len(slots), _BLOCK, _STEPS)
+        return np.asarray(sums.sum(0).cpu().numpy())
+
+    def forth(
+        self, r: Any, factor: float, S: Any, slots: list[int], c: Array, g: Any, Y: Any, free: int, ahead: Any
+    ) -> Array:
+        at, weights, grid, sums = self._asked(g, slots, c, 3)
+        by = _number(factor, g)
+        _forth[(grid,)](
+            r, by, S, at, weights, g, Y, S[free], ahead, sums, g.numel(), S.stride(0), len(slots), _BLOCK, _STEPS
+        )
+        return np.asarray(sums.sum(0).cpu().numpy())
+
+    def turn(
+        self, product: Any, ahead: Any, lean: float, factor: float, g: Any, S: Any, slots: list[int], free: int,
+        scaling: Any, t: Any,
+    ) -> Array:  # fmt: skip
+        at, _, grid, sums = self._asked(g, slots, np.zeros(len(slots)), len(slots) + 4)
+        _turn[(grid,)](
+            product, ahead, _number(lean, g), _number(factor, g), g, S, at, S[free], scaling, t, sums, g.numel(),
+            S.stride(0), len(slots), _BLOCK, _STEPS,
+        )  # fmt: skip
+        return np.asarray(sums.sum(0).cpu().numpy())
+
+    def _asked(self, g: torch.Tensor, slots: list[int], numbers: Array, width: int) -> tuple[Any, Any, int, Any]:
+        device = g.device
+        at = torch.tensor(slots or [0], dtype=torch.int64, device=device)
+        weights = torch.as_tensor(np.append(np.asarray(numbers, dtype=np.float64), 0.0), device=device)
+        grid = -(-g.numel() // (_BLOCK * _STEPS))
+        return at, weights, grid, torch.zeros((grid, width), dtype=torch.float64, device=device)
+
+
+def _number(value: float, like: torch.Tensor) -> torch.Tensor:
+    return torch.tensor([value], dtype=torch.float64, device=like.device)
