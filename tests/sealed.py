@@ -141,7 +141,7 @@ class SealedPlace:
     """The verbs, each on what is inside."""
 
     name = "sealed"
-    distant = False
+    distant = wide = False
     rounds = bytes = 0
 
     def __init__(self) -> None:

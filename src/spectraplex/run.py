@@ -249,8 +249,9 @@ class Run:
         judged = self.best.look()
         assert self.point is not None
         certificate = self.certifier.certificate(judged, self.stop.wanted(judged.value))
+        X, returned = self.problem.domain.lower(self.best.point.atoms), self.problem.facts.returned
         return Result(
-            X=self.problem.domain.lower(self.best.point.atoms),
+            X=X if returned is None else X.at(returned),
             value=judged.value,
             gap=certificate.gap,
             lower_bound=certificate.lower_bound,

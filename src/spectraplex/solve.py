@@ -67,4 +67,6 @@ def solve(
 def _wants_blas_threads(problem: Problem, method: MethodFacts) -> bool:
     """Large dense matrices: whole decompositions, products with a gradient that is one, many dense measurements."""
     (m, n), facts = problem.objective.shape, problem.facts
+    if problem.place.wide and not problem.place.distant:  # small matrices of hundreds of rows are decomposed here
+        return True
     return ((method.dense or bool(facts.dense)) and m * n > 250_000) or facts.held > 2_000_000

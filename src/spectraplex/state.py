@@ -191,7 +191,9 @@ def restore(prefix: str, state: dict[str, Any], kind: type | None, place: Place 
         held = state[f"{prefix}*"]
         return place.from_host(held, slice(0, held.shape[0]))
     if kind is None:
-        return state[prefix]
+        held = state[prefix]
+        # a run that was saved on this machine: what has two dimensions in a method's memory is a block
+        return place.from_host(held) if place is not HERE and is_array(held) and len(held.shape) == 2 else held
     names = [each.name for each in fields(kind)]
     return kind(**{name: restore(f"{prefix}.{name}", state, None, place) for name in names})
 
@@ -207,7 +209,7 @@ def restore_image(state: dict[str, Any], images: Images, prefix: str = "image") 
     """Numbers in a row, or one of the images that are more than that: factored, charged, or both."""
     if prefix in state:
         held = state[prefix]
-        return images.unpack(held) if isinstance(held, np.ndarray) else held
+        return images.unpack(held) if is_array(held) else held
     if f"{prefix}.slack" in state:
         return Charged(restore_image(state, images, f"{prefix}.inside"), float(state[f"{prefix}.slack"]))
     return restore(prefix, state, Factored)

@@ -22,6 +22,7 @@ import numpy as np
 from ..checks import chance
 from ..matrices.given import as_hermitian
 from ..matrices.lifted import Hermitian
+from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger, size_one
 from ..places.protocol import Block
 from .lanczos import Chain, Lanczos, root
@@ -190,11 +191,12 @@ def _probable(
         count = max(20 * max(steps, 32, min(d, 1000)), 10 * (steps + starts) * math.exp(-log_tau(_CHANCE, d)))
         return count * EPS * largest + operator.noise()
 
-    width, asked = width_for(most, d) if two and place.distant else 1, failure
+    width, asked = width_for(most, d) if two and place.wide else 1, failure
     if width > 1:  # a round costs more than its products: many starts at once, and half of the chance of failure
         failure = 0.5 * failure
         block = normal_block(d, width, operator.dtype, rng)
-        chain = wide_chain(apply, block, most - cost, partial(tight, failure, width=width))
+        there = HERE if place.distant else place
+        chain = wide_chain(apply, there.from_host(block), most - cost, partial(tight, failure, width=width), there)
         cost += width * len(chain.off)
         if not chain.closed:
             value, estimate = judge(chain, failure, width=width)

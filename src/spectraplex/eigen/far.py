@@ -28,11 +28,14 @@ _WIDE = 8  # least number of vectors that are multiplied at once
 
 @dataclass(frozen=True, eq=False)
 class Square:
-    """RᴴR on the right side, which is at hand."""
+    """RᴴR on the right side, which is at hand, or at a place where many products at once cost little."""
 
     inside: Lifted
-    place: Place = HERE
     at_hand: bool = False
+
+    @property
+    def place(self) -> Place:
+        return HERE if self.inside.place.distant else self.inside.place
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -51,14 +54,14 @@ class Square:
     def sides(self) -> tuple[slice, ...]:
         return (slice(0, self.shape[0]),)
 
-    def apply(self, side: int, V: Array) -> Array:
+    def apply(self, side: int, V: Block) -> Block:
         return self.matmat(V)
 
-    def matmat(self, V: Array) -> Array:
-        return np.asarray(self.inside.apply(0, self.inside.apply(1, V)))
+    def matmat(self, V: Block) -> Block:
+        return self.inside.apply(0, self.inside.apply(1, V))
 
     def dense(self) -> Array:
-        return self.matmat(np.eye(self.shape[0], dtype=self.dtype))
+        return self.place.to_host(self.matmat(self.place.from_host(np.eye(self.shape[0], dtype=self.dtype))))
 
     def noise(self) -> float:
         return 0.0
@@ -71,8 +74,8 @@ def wide_search(
     accuracies: Callable[[Array], Array],
     products: float,
     rng: np.random.Generator,
-    start: Array | None,
-) -> tuple[tuple[Array, Array, Array], bool]:
+    start: Block | None,
+) -> tuple[tuple[Array, Block, Array], bool]:
     """Leading eigenpairs (values, vectors, errors) and whether the first ``count`` are exact enough.
 
     Every extension is one round, whatever its width, so it is by a block. It is from the residuals of the first ones
@@ -97,12 +100,12 @@ def wide_search(
     return (found.values[:some], vectors, found.errors[:some]), done or space.full
 
 
-def right_start(operator: Lifted, start: Block | None) -> Array | None:
-    return None if start is None else np.asarray(operator.place.rows(start, operator.right))
+def right_start(operator: Lifted, start: Block | None) -> Block | None:
+    return None if start is None else operator.place.rows(start, operator.right)
 
 
-def upstairs(operator: Lifted, squares: Array, V: Array) -> tuple[Array, Block]:
+def upstairs(operator: Lifted, squares: Array, V: Block) -> tuple[Array, Block]:
     """Singular values and the vectors (u; v)/√2, u = Rv/σ, from eigenpairs of RᴴR."""
     values, place = np.sqrt(np.maximum(squares, 0.0)), operator.place
     U = place.scale(operator.apply(1, V), _HALF / np.maximum(values, np.finfo(np.float64).tiny))
-    return values, place.unit(place.stack(U, _HALF * V))
+    return values, place.unit(place.stack(U, place.scale(V, _HALF)))

@@ -90,7 +90,7 @@ def leading(
             return found
     start = operator.place.from_host(start) if isinstance(start, np.ndarray) else start
     asked = _Asked(count, also, accuracy, each, careful, max_products)
-    if isinstance(operator, Lifted) and operator.bipartite and operator.place.distant:
+    if isinstance(operator, Lifted) and operator.bipartite and operator.place.wide:
         return _from_afar(operator, asked, basis_size or 0, rng, start)
     inside, shift = _unshifted(operator)
     return _Search(Space(inside, np.dtype(operator.dtype), shift), asked, basis_size or 0, rng).run(start)

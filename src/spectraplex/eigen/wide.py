@@ -16,6 +16,7 @@ import numpy as np
 
 from ..places.here import HERE
 from ..places.numpy import Array
+from ..places.protocol import Block, Place
 from .lanczos import Chain, Lanczos
 
 _WIDE = 8  # columns of a start
@@ -44,16 +45,17 @@ def log_tau_of(chance: float, width: int, d: int, complex_: bool) -> float:
 
 
 def wide_chain(
-    apply: Callable[[Array], Array],
-    start: Array,
+    apply: Callable[[Block], Block],
+    start: Block,
     most: float,
     enough: Callable[[Chain], bool],
+    place: Place = HERE,
 ) -> Chain:
     """The chain of I ⊗ A from vec(start); ``most`` is in products, ``apply`` takes blocks as wide as the start."""
-    d, width = start.shape
+    d, width = place.length(start), place.width(start)
 
-    def flat(v: Array) -> Array:
+    def flat(v: Block) -> Block:  # a block here, or on a device: both have NumPy's manners
         return apply(v.reshape(d, width)).reshape(-1, 1)
 
-    space = Lanczos(flat, slice(0, d * width), most / width, start.dtype.name, HERE)
+    space = Lanczos(flat, slice(0, d * width), most / width, place.kind(start).name, place)
     return space.chain(start.reshape(-1, 1), enough)

@@ -12,6 +12,8 @@ descent knows Yᴴ∇fY at its end, and adds no column.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..losses.curves import NotFinite
@@ -34,15 +36,20 @@ def shed(problem: Problem, point: Point, gain: float) -> Point:
     return part if part.value <= point.value + _COST * gain else point
 
 
-def compress(problem: Problem, Y: Block, start: float, pull: Array | None = None, worth: float = 0.0) -> Point:
+def compress(
+    problem: Problem, Y: Block, start: float, pull: Array | None = None, worth: float = 0.0, single: bool = False
+) -> Point:
     """X = YYᴴ with orthogonal columns, measured afresh: never any drift.
 
     Rotating Y by the eigenvectors of YᴴY loses nothing, however small a weight is. ``pull`` is Yᴴ(⟨∇f, X⟩ − ∇f)Y: with
     it the weights are balanced where the excess is above ``worth``. ``start`` is the value that the step began with.
+    ``single`` keeps the columns in single precision: X is then what they make, and is measured in double.
     """
     place = problem.place
     turn = np.linalg.eigh(place.gram(Y, Y))[1][:, ::-1]
     Y = place.times(Y, turn)
+    if single:
+        Y = place.cast(Y, _single(place.kind(Y)))
     weights = place.dots(Y, Y)
     kept = weights > _GONE * weights.max()
     if not kept.all():
@@ -50,6 +57,7 @@ def compress(problem: Problem, Y: Block, start: float, pull: Array | None = None
     whole = problem.point(Atoms.of(Y, weights, place))
     if pull is not None:
         root = np.sqrt(weights)
+        del Y
         whole = _balance(problem, whole, dagger(turn) @ pull @ turn / np.outer(root, root), worth)
     part, lifted = _without_dying(problem, whole), problem.lifted
     if part is whole:
@@ -57,6 +65,10 @@ def compress(problem: Problem, Y: Block, start: float, pull: Array | None = None
     # f(part) − f(whole) − ⟨∇f(whole), part − whole⟩ ≥ 0: half the square of how far the slope moves, for a squared loss
     moved = part.value - whole.value - lifted.pair(whole.slope, lifted.combine(1.0, part.image, -1.0, whole.image))
     return part if moved <= _QUIET * (start - whole.value) and part.value <= start else whole
+
+
+def _single(kind: np.dtype[Any]) -> type:
+    return np.complex64 if kind.kind == "c" else np.float32
 
 
 def _without_dying(problem: Problem, point: Point) -> Point:
@@ -91,7 +103,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     del image, dz  # as long as the data
     weights, turn = np.linalg.eigh(X)
     kept = weights > _GONE * weights.max()
-    turned = place.times(V, turn[:, kept][:, ::-1])
+    turned = place.cast(place.times(V, turn[:, kept][:, ::-1]), place.kind(V))
     try:
         new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
     except NotFinite:  # the edge of where f is defined is nearer than rounding

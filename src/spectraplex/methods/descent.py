@@ -98,6 +98,7 @@ def descend(
         if _faded(values, fading):
             break
     Y = deck.here
+    del deck, memory  # its pairs are the largest thing of all
     return Descent(_unit(problem, Y, norm), value, len(values) - 1, spent, _pull(problem, Y, at, norm))
 
 

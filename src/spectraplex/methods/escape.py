@@ -48,6 +48,7 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     if gap <= 0.0:
         return point, way, stay
     V, weights = place.columns(found.vectors, useful), promise[useful]
+    V = place.cast(V, place.kind(point.atoms.buffer.block))  # single precision where the atoms are in it
     # half of the step goes to the leading eigenvector, so that it promises at least half of Frank-Wolfe's decrease
     weights = 0.5 * weights / weights.sum()
     weights[0] += 0.5

@@ -39,6 +39,7 @@ from .projected import PGMemory, ProjectedGradient, TooLarge
 
 _GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
 _LONG = 50_000  # rows and columns together, from which the first step is not to the border of a ball
+_TALL = 10_000_000  # numbers in all atoms from which those are kept in single precision, at a place that is wide
 _LONGEST = 120  # most steps of a descent after many that were cut short
 _WORTH = 1e-3  # weights are balanced where the excess is above this share of the gap before the step
 _SINGLE = 1e-5  # single precision while the gap is above this share of the largest eigenvalue
@@ -145,7 +146,13 @@ class Hybrid:
         asked: dict[str, Any] = dict(most=most, fading=fading, single=single, near=near)
         found = descend(problem, Y, held.pop(), memory.curvature, **asked)
         ended = found if self.balance else replace(found, pull=None)
-        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before)
+        light = (
+            single
+            and problem.place.wide
+            and not problem.place.distant
+            and len(atoms) * problem.domain.dimension > _TALL
+        )
+        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, light)
         if not new.value <= min(reached, start):  # rounding level: keep what is best, and no more than it needs
             plain = _compressed(problem, replace(found, Y=Y, pull=None), start, 0.0, before)
             new = min((plain, _measured(problem, atoms, before), before), key=lambda each: each.value)
@@ -180,10 +187,12 @@ class Hybrid:
         return new, memory, step
 
 
-def _compressed(problem: Problem, found: Descent, start: float, worth: float, point: Point) -> Point:
+def _compressed(
+    problem: Problem, found: Descent, start: float, worth: float, point: Point, single: bool = False
+) -> Point:
     """Where a descent came to, with few columns; ``point`` where f is infinite: an edge nearer than rounding."""
     try:
-        return compress(problem, found.Y, start, found.pull, worth)
+        return compress(problem, found.Y, start, found.pull, worth, single)
     except NotFinite as beyond:
         if math.isnan(beyond.value):
             raise

@@ -56,6 +56,8 @@ class ObjectiveFacts:
     place: Place = HERE
     #: what certificates do with images and slopes
     images: Images = ARRAYS
+    #: where the answer goes, as the data came; None where it stays where it was computed
+    returned: Place | None = None
 
     @cached_property
     def smoothness(self) -> float | None:
@@ -139,6 +141,7 @@ def facts_of(objective: Any) -> ObjectiveFacts:
         inexact=bool(_told(objective, "inexact")),
         summed=int(_told(objective, "summed") or 0),
         place=_verbs(objective, "place", ("from_host", "gram", "times"), HERE),
+        returned=_verbs(objective, "returned", ("from_host", "gram", "times"), None),
         images=_verbs(objective, "images", ("plain", "blend", "pack"), ARRAYS),
     )
 

@@ -12,16 +12,19 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+import torch
 
 from ..fingerprint import fingerprint
 from ..matrices.given import as_operator
 from ..matrices.protocol import column_scores
+from ..places.here import HERE
 from ..places.numpy import Array, inner
 from ..places.pattern import Pattern
 from ..places.torch import TorchPlace
 from ..places.torch_array import TorchArray, on
 from ..places.torch_marks import rows_mark
 from ..places.torch_pattern import TorchPattern, TorchSparse
+from ..places.torch_tall import TorchTall
 from ..rounding import norm
 from .facts import facts_of
 from .fused import FusedGradient, Sampled, Sloped, fused_table
@@ -63,10 +66,11 @@ class TorchImages:
     def mark(self, z: Any) -> str:
         return fingerprint(f"{z.dtype.str}{z.shape}", rows_mark(z.t))
 
-    def pack(self, z: Any) -> Array:
-        return np.asarray(z.here())
+    def pack(self, z: Any) -> Any:
+        return TorchTall(TorchArray(z.t))
 
     def unpack(self, array: Any) -> Any:
+        array = array.held if isinstance(array, TorchTall) else array
         return array if isinstance(array, TorchArray) else TorchArray(on(np.asarray(array), self.place.device))
 
 
@@ -115,7 +119,7 @@ class There:
 
     def __init__(self, home: Any, place: TorchPlace) -> None:
         self.home, self.place, self.images = home, place, TorchImages(place)
-        self.shape, self.dtype = home.shape, str(home.dtype)
+        self.shape, self.dtype, self.returned = home.shape, str(home.dtype), HERE
         facts = facts_of(home)
         for name in (*_ASKED, *_MORE):
             setattr(self, name, getattr(facts, name))
@@ -148,6 +152,8 @@ class There:
         return self.inside.measure(U, s, V)
 
     def combine(self, a: float, z: Any, b: float, w: Any) -> Any:
+        if isinstance(z, TorchArray) and isinstance(w, TorchArray):
+            return TorchArray(torch.add(z.t if a == 1.0 else a * z.t, w.t, alpha=b))
         return self.inside.combine(a, z, b, w)
 
     def evaluate(self, z: Any) -> tuple[float, Any]:

@@ -27,7 +27,7 @@ class ClusterPlace(Rounds):
     """The verbs of ``Place``. A right block is a NumPy array, a left one ``Left``, one upstairs a ``Pair``."""
 
     name = "cluster"
-    distant = True
+    distant = wide = True
 
     # ---------------------------------------------------------------------------------------------- in and out
 

@@ -81,7 +81,7 @@ class NumPyPlace:
     """The verbs of ``Place`` on NumPy arrays."""
 
     name = "this machine"
-    distant = False
+    distant = wide = False
     rounds = bytes = 0
 
     # ------------------------------------------------------------------------------------------------ in and out

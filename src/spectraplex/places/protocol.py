@@ -94,6 +94,7 @@ class Place(Protocol):
 
     name: str
     distant: bool  # every question is dear: a trip to other machines
+    wide: bool  # many products at once take little more time than one
     rounds: int  # such trips so far, and
     bytes: int  # what they carried; zeros where nothing travels
 

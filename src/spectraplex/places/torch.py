@@ -19,6 +19,7 @@ from .numpy import Array
 from .torch_array import TorchArray, on, torch_kind
 from .torch_deck import TorchDeck
 from .torch_marks import rows_mark
+from .torch_tall import TorchTall
 
 _LOST = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 _PIECE = 1 << 24  # numbers of a tall block that are made double at a time
@@ -98,15 +99,17 @@ class TorchPlace(NumPyPlace):
     # ------------------------------------------------------------------------------------------------ in and out
 
     def from_host(self, array: Any, part: slice | None = None) -> Any:
-        if not isinstance(array, TorchArray):
-            array = TorchArray(on(array, self.device))
+        if isinstance(array, TorchTall):
+            array = array.held
+        if not isinstance(array, TorchArray) or array.t.device != self.device:
+            array = TorchArray(on(array.here() if isinstance(array, TorchArray) else array, self.device))
         return array if array.ndim == 2 else array.reshape(array.shape[0], -1)
 
     def to_host(self, A: Any) -> Array:
         return cast(Array, A.here())
 
-    def packed(self, A: Any) -> Array:
-        return self.to_host(A)
+    def packed(self, A: Any) -> Any:
+        return TorchTall(A)
 
     def holds(self, thing: Any) -> bool:
         return isinstance(thing, TorchArray)
@@ -130,11 +133,19 @@ class TorchPlace(NumPyPlace):
         return A if more == 0 else TorchArray(torch.nn.functional.pad(A.t, (0, 0, 0, more)))
 
     def unit(self, A: Any) -> Any:
-        return A / self.norms(A)
+        return TorchArray((A.t / on(self.norms(A), self.device)).to(A.t.dtype))
 
     def copy(self, A: Any, dtype: Any) -> Any:
         copied = A.t.to(torch_kind(dtype), copy=True, memory_format=torch.contiguous_format)
         return TorchArray(copied.resolve_conj().contiguous())
+
+    def scale(self, A: Any, weights: Any) -> Any:
+        """In the precision of A: what is in single precision on a device stays so."""
+        by = on(weights, self.device) if isinstance(weights, np.ndarray) and weights.ndim else float(weights)
+        return TorchArray((A.t * by).to(A.t.dtype))
+
+    def reciprocal(self, A: Any, a: float, b: float) -> Any:
+        return TorchArray((A.t + b).clamp_(min=1e-290).reciprocal_().mul_(a))
 
     def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
         return TorchArray(torch.add(A.t if a == 1.0 else a * A.t, B.t, alpha=b))

@@ -1,7 +1,8 @@
 """The pairs of a limited-memory quasi-Newton method on a device: three passes a step, as in deck.py.
 
-Pairs are in single precision, sums in double. On a GPU every pass is one kernel (triton_passes.py); elsewhere it is
-done by Torch, a piece at a time, so that nothing as tall as the pairs is made double at once.
+Pairs are in single precision (long ones on a GPU with three digits, half of the memory), sums in double. On a GPU every
+pass is one kernel (triton_passes.py); elsewhere it is done by Torch, a piece at a time, so that nothing as tall as the
+pairs is made double at once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .numpy import Array
 from .torch_array import TorchArray
 
 _PIECE = 1 << 24
+_SHORT = 1 << 23  # numbers from which pairs are kept with three digits, where there are compiled passes
 _LARGEST = 3e38  # of single precision
 
 
@@ -27,10 +29,12 @@ class TorchDeck:
         self.g = _flat(gradient.t.contiguous())
         self.scaling = self._spread(scaling.t)
         size, device = self.scaling.numel(), self._Y.device
-        self.S = torch.empty((history + 1, size), dtype=torch.float32, device=device)
-        self.T = torch.empty((history + 1, size), dtype=torch.float32, device=device)
-        self._work = torch.empty(size, dtype=torch.float32, device=device)
         self._kernels = _kernels(self._Y)
+        short = self._kernels is not None and size > _SHORT  # seven digits are not needed to choose a direction
+        kind = torch.bfloat16 if short else torch.float32
+        self.S = torch.empty((history + 1, size), dtype=kind, device=device)
+        self.T = torch.empty((history + 1, size), dtype=kind, device=device)
+        self._work = torch.empty(size, dtype=torch.float32, device=device)
 
     @property
     def here(self) -> TorchArray:

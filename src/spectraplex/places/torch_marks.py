@@ -60,6 +60,9 @@ def rows_mark(block: torch.Tensor, first_row: int = 0) -> Array:
     total = np.zeros(2, np.uint64)
     if block.numel() == 0:
         return total
+    kernel = _kernel(block)
+    if kernel is not None:
+        return kernel(block, first_row)
     width = int(np.prod(block.shape[1:])) if block.ndim > 1 else 1
     many = max(1, _PIECE // max(1, width))
     for low in range(0, block.shape[0], many):
@@ -80,3 +83,14 @@ def entries_mark(rows: torch.Tensor, cols: torch.Tensor, values: torch.Tensor, w
         given += [] if weights is None else list(_words(weights[part]).unbind(1))
         total = total + _summed([each.contiguous() for each in given])
     return total
+
+
+def _kernel(block: torch.Tensor) -> Any:
+    """One pass of a compiled kernel, for numbers of 64 or 32 bits on a GPU; None elsewhere."""
+    if block.device.type != "cuda" or block.dtype not in (torch.float64, torch.float32):
+        return None
+    try:
+        from .triton_marks import marked
+    except ImportError:  # Triton is not installed
+        return None
+    return marked

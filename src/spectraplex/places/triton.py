@@ -2,8 +2,8 @@
 
 Written by hand because neither Torch nor cuSPARSE samples U·Vᴴ, takes the slope of a loss and multiplies with the same
 gathered rows. Rows are cut into *segments* of a few hundred entries, one program each. The sums of a long row's
-segments are folded in a fixed order, so results are the same bits on every run. A rank that is no power of two is
-cut into pieces that are, so that at most 15 columns are idle.
+segments are folded in a fixed order, so results are the same bits on every run. Lanes beyond a rank that is no power
+of two load nothing: these kernels wait for memory, so the rank costs what it is.
 """
 
 from __future__ import annotations
@@ -36,67 +36,33 @@ def _slope(z, b, w, delta, LOSS: tl.constexpr, WEIGHTED: tl.constexpr):  # type:
 
 @triton.jit
 def fused(
-    seg_row,
-    seg_low,
-    seg_high,
-    seg_slot,
-    indices,
-    targets,
-    weights,
-    delta,
-    scale,
-    P,
-    Q,
-    out,
-    part,
-    values,
-    pairs,
+    seg_row, seg_low, seg_high, seg_slot, indices, targets, weights, delta, scale, P, Q, out, part, values, pairs,
     width,
-    LOSS: tl.constexpr,
-    WEIGHTED: tl.constexpr,
-    VALUE: tl.constexpr,
-    TILE: tl.constexpr,
-    K0: tl.constexpr,
-    K1: tl.constexpr,
-    K2: tl.constexpr,
-    K3: tl.constexpr,
-):  # type: ignore[no-untyped-def]
+    LOSS: tl.constexpr, WEIGHTED: tl.constexpr, VALUE: tl.constexpr, TILE: tl.constexpr, K: tl.constexpr,
+    EVEN: tl.constexpr,
+):  # fmt: skip
     """One segment: z = scale·p·q for its entries, the slope there, and Σ slope·q; P has the rows, Q is gathered."""
     i = tl.program_id(0)
     row = tl.load(seg_row + i).to(tl.int64)
     low, high, slot = tl.load(seg_low + i), tl.load(seg_high + i), tl.load(seg_slot + i)
-    c0 = tl.arange(0, K0)
-    p0 = scale * tl.load(P + row * width + c0)
-    a0 = tl.zeros((K0,), tl.float32)
-    if K1 > 0:
-        c1 = K0 + tl.arange(0, K1)
-        p1 = scale * tl.load(P + row * width + c1)
-        a1 = tl.zeros((K1,), tl.float32)
-    if K2 > 0:
-        c2 = K0 + K1 + tl.arange(0, K2)
-        p2 = scale * tl.load(P + row * width + c2)
-        a2 = tl.zeros((K2,), tl.float32)
-    if K3 > 0:
-        c3 = K0 + K1 + K2 + tl.arange(0, K3)
-        p3 = scale * tl.load(P + row * width + c3)
-        a3 = tl.zeros((K3,), tl.float32)
-    total = tl.zeros((TILE,), tl.float64)
-    match = tl.zeros((TILE,), tl.float64)
+    c = tl.arange(0, K)
+    inside = c < width
+    if EVEN:
+        p = scale * tl.load(P + row * width + c)
+    else:
+        p = scale * tl.load(P + row * width + c, mask=inside, other=0.0)
+    acc = tl.zeros((K,), tl.float32)
+    total = tl.zeros((TILE,), tl.float32)  # of one segment; segments are added up in double
+    match = tl.zeros((TILE,), tl.float32)
     for first in range(low, high, TILE):
         e = first + tl.arange(0, TILE)
         there = e < high
         at = tl.load(indices + e, mask=there, other=0).to(tl.int64) * width
-        q0 = tl.load(Q + at[:, None] + c0[None, :], mask=there[:, None], other=0.0)
-        z = tl.sum(q0 * p0[None, :], axis=1)
-        if K1 > 0:
-            q1 = tl.load(Q + at[:, None] + c1[None, :], mask=there[:, None], other=0.0)
-            z += tl.sum(q1 * p1[None, :], axis=1)
-        if K2 > 0:
-            q2 = tl.load(Q + at[:, None] + c2[None, :], mask=there[:, None], other=0.0)
-            z += tl.sum(q2 * p2[None, :], axis=1)
-        if K3 > 0:
-            q3 = tl.load(Q + at[:, None] + c3[None, :], mask=there[:, None], other=0.0)
-            z += tl.sum(q3 * p3[None, :], axis=1)
+        if EVEN:
+            q = tl.load(Q + at[:, None] + c[None, :], mask=there[:, None], other=0.0)
+        else:
+            q = tl.load(Q + at[:, None] + c[None, :], mask=there[:, None] & inside[None, :], other=0.0)
+        z = tl.sum(q * p[None, :], axis=1)
         b = tl.load(targets + e, mask=there, other=0.0)
         w = b
         if WEIGHTED:
@@ -104,28 +70,19 @@ def fused(
         value, slope = _slope(z, b, w, delta, LOSS, WEIGHTED)
         slope = tl.where(there, slope, 0.0)
         if VALUE:
-            total += tl.where(there, value, 0.0).to(tl.float64)
-            match += (slope * z).to(tl.float64)
-        a0 += tl.sum(q0 * slope[:, None], axis=0)
-        if K1 > 0:
-            a1 += tl.sum(q1 * slope[:, None], axis=0)
-        if K2 > 0:
-            a2 += tl.sum(q2 * slope[:, None], axis=0)
-        if K3 > 0:
-            a3 += tl.sum(q3 * slope[:, None], axis=0)
+            total += tl.where(there, value, 0.0)
+            match += slope * z
+        acc += tl.sum(q * slope[:, None], axis=0)
     if VALUE:
-        tl.store(values + i, tl.sum(total, axis=0))
-        tl.store(pairs + i, tl.sum(match, axis=0))
+        tl.store(values + i, tl.sum(total.to(tl.float64), axis=0))
+        tl.store(pairs + i, tl.sum(match.to(tl.float64), axis=0))
     base = out + row * width
     if slot >= 0:
         base = part + slot.to(tl.int64) * width
-    tl.store(base + c0, a0)
-    if K1 > 0:
-        tl.store(base + c1, a1)
-    if K2 > 0:
-        tl.store(base + c2, a2)
-    if K3 > 0:
-        tl.store(base + c3, a3)
+    if EVEN:
+        tl.store(base + c, acc)
+    else:
+        tl.store(base + c, acc, mask=inside)
 
 
 @triton.jit

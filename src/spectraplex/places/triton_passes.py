@@ -14,57 +14,52 @@ import triton.language as tl
 
 from .numpy import Array
 
-_BLOCK, _STEPS = 1024, 8
+_BLOCK, _STEPS = 512, 16
 
 
 @triton.jit
-def _back(g, T, slots, a, scaling, out, dots, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr, STEPS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _back(g, T, slots, a, scaling, out, dots, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr, STEPS: tl.constexpr):
     i = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, 8)
+    used = lane < COUNT
+    at = tl.load(slots + lane, mask=used, other=0) * row
+    weight = tl.load(a + lane, mask=used, other=0.0).to(tl.float32)
     total = tl.zeros((8,), tl.float64)
     for step in range(STEPS):
         e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
         there = e < size
-        held = tl.load(g + e, mask=there, other=0.0).to(tl.float32)
-        for j in tl.static_range(COUNT):
-            held -= tl.load(a + j).to(tl.float32) * tl.load(T + tl.load(slots + j) * row + e, mask=there, other=0.0)
+        both = used[:, None] & there[None, :]
+        t = tl.load(T + at[:, None] + e[None, :], mask=both, other=0.0).to(tl.float32)
+        held = tl.load(g + e, mask=there, other=0.0).to(tl.float32) - tl.sum(weight[:, None] * t, axis=0)
         held = held * tl.load(scaling + e, mask=there, other=0.0)
         tl.store(out + e, held, mask=there)
-        for j in tl.static_range(COUNT):
-            t = tl.load(T + tl.load(slots + j) * row + e, mask=there, other=0.0)
-            total += tl.where(lane == j, tl.sum((t * held).to(tl.float64), axis=0), 0.0)
-    tl.store(dots + i * COUNT + lane, total, mask=lane < COUNT)
+        total += tl.sum((t * held[None, :]).to(tl.float64), axis=1)
+    tl.store(dots + i * COUNT + lane, total, mask=used)
 
 
 @triton.jit
 def _forth(
-    r,
-    factor,
-    S,
-    slots,
-    c,
-    g,
-    Y,
-    d,
-    ahead,
-    sums,
-    size,
-    row,
-    COUNT: tl.constexpr,
-    BLOCK: tl.constexpr,
+    r, factor, S, slots, c, g, Y, d, ahead, sums, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr,
     STEPS: tl.constexpr,
-):  # type: ignore[no-untyped-def]
+):  # fmt: skip
     i = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, 8)
+    used = lane < COUNT
+    at = tl.load(slots + lane, mask=used, other=0) * row
+    weight = tl.load(c + lane, mask=used, other=0.0).to(tl.float32)
+    by = tl.load(factor).to(tl.float32)
     fall = tl.zeros((BLOCK,), tl.float64)
     length = tl.zeros((BLOCK,), tl.float64)
     norm = tl.zeros((BLOCK,), tl.float64)
     for step in range(STEPS):
         e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
         there = e < size
-        held = -tl.load(factor).to(tl.float32) * tl.load(r + e, mask=there, other=0.0)
-        for j in tl.static_range(COUNT):
-            held -= tl.load(c + j).to(tl.float32) * tl.load(S + tl.load(slots + j) * row + e, mask=there, other=0.0)
-        tl.store(d + e, held, mask=there)
+        both = used[:, None] & there[None, :]
+        s = tl.load(S + at[:, None] + e[None, :], mask=both, other=0.0).to(tl.float32)
+        held = -by * tl.load(r + e, mask=there, other=0.0) - tl.sum(weight[:, None] * s, axis=0)
+        kept = held.to(d.dtype.element_ty)
+        tl.store(d + e, kept, mask=there)
+        held = kept.to(tl.float32)  # the step is the pair that is kept, to the last bit
         beyond = tl.load(Y + e, mask=there, other=0.0) + held
         tl.store(ahead + e, beyond, mask=there)
         wide, far = held.to(tl.float64), beyond.to(tl.float64)
@@ -78,56 +73,44 @@ def _forth(
 
 @triton.jit
 def _turn(
-    product,
-    ahead,
-    lean,
-    factor,
-    g,
-    S,
-    slots,
-    d,
-    scaling,
-    t,
-    dots,
-    size,
-    row,
-    COUNT: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STEPS: tl.constexpr,
-):  # type: ignore[no-untyped-def]
+    product, ahead, lean, factor, g, S, slots, d, scaling, t, dots, size, row, COUNT: tl.constexpr,
+    BLOCK: tl.constexpr, STEPS: tl.constexpr,
+):  # fmt: skip
     i = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, 8)
+    used = lane < COUNT
+    at = tl.load(slots + lane, mask=used, other=0) * row
+    total = tl.zeros((8,), tl.float64)
     along = tl.zeros((BLOCK,), tl.float64)
     bend = tl.zeros((BLOCK,), tl.float64)
     scaled = tl.zeros((BLOCK,), tl.float64)
     norm = tl.zeros((BLOCK,), tl.float64)
-    lane = tl.arange(0, 8)
-    total = tl.zeros((8,), tl.float64)
     f, less = tl.load(factor), tl.load(lean)
     for step in range(STEPS):
         e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
         there = e < size
+        both = used[:, None] & there[None, :]
         p = tl.load(product + e, mask=there, other=0.0).to(tl.float64)
         new = f * (p - less * tl.load(ahead + e, mask=there, other=0.0).to(tl.float64))
         old = tl.load(g + e, mask=there, other=0.0)
-        change = (new - old.to(tl.float64)).to(tl.float32)
-        tl.store(t + e, change, mask=there)
         kept = new.to(old.dtype)
+        change = (kept.to(tl.float64) - old.to(tl.float64)).to(t.dtype.element_ty)
+        tl.store(t + e, change, mask=there)
         tl.store(g + e, kept, mask=there)
         turned, moved = change.to(tl.float64), tl.load(d + e, mask=there, other=0.0).to(tl.float64)
-        along += moved * new
+        along += moved * kept.to(tl.float64)
         bend += moved * turned
         scaled += turned * turned * tl.load(scaling + e, mask=there, other=0.0).to(tl.float64)
         norm += turned * turned
-        for j in tl.static_range(COUNT):
-            s = tl.load(S + tl.load(slots + j) * row + e, mask=there, other=0.0).to(tl.float64)
-            total += tl.where(lane == j, tl.sum(s * kept.to(tl.float64), axis=0), 0.0)
-    at = dots + i * (COUNT + 4)
-    tl.store(at + lane, total, mask=lane < COUNT)
-    at += COUNT
-    tl.store(at, tl.sum(along, axis=0))
-    tl.store(at + 1, tl.sum(bend, axis=0))
-    tl.store(at + 2, tl.sum(scaled, axis=0))
-    tl.store(at + 3, tl.sum(norm, axis=0))
+        s = tl.load(S + at[:, None] + e[None, :], mask=both, other=0.0).to(tl.float32)
+        total += tl.sum((s * kept.to(tl.float32)[None, :]).to(tl.float64), axis=1)
+    out = dots + i * (COUNT + 4)
+    tl.store(out + lane, total, mask=used)
+    out += COUNT
+    tl.store(out, tl.sum(along, axis=0))
+    tl.store(out + 1, tl.sum(bend, axis=0))
+    tl.store(out + 2, tl.sum(scaled, axis=0))
+    tl.store(out + 3, tl.sum(norm, axis=0))
 
 
 class Passes:
