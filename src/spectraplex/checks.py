@@ -35,9 +35,30 @@ def numbers(owner: str, name: str, values: Any, *, ndim: int | None = None) -> A
 def as_array(owner: str, name: str, values: Any) -> Array:
     """An array of anything; rows of different lengths are none."""
     try:
-        return np.asarray(values)
+        return np.asarray(from_tensor(values))
     except ValueError:
         raise ValueError(f"{owner}: {name} is ragged: all rows need the same length.") from None
+
+
+def from_tensor(values: Any) -> Any:
+    """A Torch tensor as an array of this machine; anything else as it is."""
+    if not _is_tensor(values):
+        return values
+    values = values.detach().resolve_conj().cpu()
+    return (values.float() if str(values.dtype) in ("torch.bfloat16", "torch.float16") else values).numpy()
+
+
+def device_of(*values: Any) -> str | None:
+    """The device of the tensors among what a user gave: the problem is computed there. None where there is none."""
+    found = sorted({str(each.device) for each in values if _is_tensor(each)})
+    if len(found) > 1:
+        raise ValueError(f"tensors on different devices were given, {' and '.join(found)}; move them to one.")
+    return found[0] if found else None
+
+
+def _is_tensor(values: Any) -> bool:
+    """Without loading Torch."""
+    return type(values).__module__.split(".")[0] == "torch" and hasattr(values, "detach")
 
 
 def indices(owner: str, name: str, values: Any, bound: int) -> Array:

@@ -76,6 +76,9 @@ class Problem:
 
     def __post_init__(self) -> None:
         require_objective("Problem", self.objective)
+        device = facts_of(self.objective).device
+        if device is not None:  # tensors are computed with where they are, and the answer is tensors
+            object.__setattr__(self, "objective", on_device("Problem", self.objective, device, tensors=True))
         missing = [name for name in _OF_A_DOMAIN if not hasattr(self.domain, name)]
         if isinstance(self.domain, type) or missing:
             lacks = f" (it has no {', '.join(missing)})" if len(missing) < 5 and missing else ""

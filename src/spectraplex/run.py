@@ -17,6 +17,7 @@ from .losses.curves import NotFinite
 from .methods import facts_of
 from .observers import Observers
 from .places.crew import ClusterLost
+from .places.device_memory import is_full, let_go
 from .places.numpy import EPS
 from .problem import Method, Point, Problem, Step
 from .result import Result
@@ -95,11 +96,21 @@ class Run:
                     "pass start=, a matrix where it is finite."
                 ) from None
             status = Status.NOT_FINITE
+        except RuntimeError as error:
+            if self.point is None or not is_full(error):
+                raise
+            status, self.memory = Status.MEMORY, None  # what the method remembered may have been half made
+        if status is Status.MEMORY:
+            let_go()
         if certify and status not in (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT):
             try:
                 status = self._conclude(status)
             except KeyboardInterrupt:
                 status = Status.INTERRUPTED
+            except RuntimeError as error:
+                if not is_full(error):
+                    raise
+                status = Status.MEMORY
         return self._result(status)
 
     def _conclude(self, status: Status) -> Status:

@@ -22,6 +22,10 @@ class Status(Enum):
     PRODUCT_LIMIT = "Stopped after max_products; raise max_products or loosen the gap."
     OBSERVER = "Stopped because an observer returned False."
     INTERRUPTED = "Interrupted; the best point so far is returned, and solve(…, start=result) goes on from it."
+    MEMORY = (
+        "The device ran out of memory; the best point so far is returned. Free some there, ask for a looser gap or a "
+        "smaller radius (fewer atoms), or use a cluster (docs/cluster.md)."
+    )
     NOT_FINITE = "The objective returned NaN or infinity; the last good point is returned. Run spectraplex.check on it."
     INCONSISTENT = (
         "The objective contradicts itself: its image is not linear, it is not convex, or its gradient is wrong. "

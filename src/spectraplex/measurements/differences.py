@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import as_array, indices
+from ..checks import as_array, device_of, indices
 from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array
 from .features import checked, sparse_parts
@@ -38,6 +38,7 @@ class Differences:
     real = True
 
     def __init__(self, data: Any, tuples: Any) -> None:
+        self.device = device_of(data, tuples)
         self.data = checked("Differences", data)
         if self.data.dtype.kind == "c":
             raise TypeError("Differences: data must be real; put real and imaginary parts side by side.")

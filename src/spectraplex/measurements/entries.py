@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import indices, two_dimensions
+from ..checks import device_of, indices, two_dimensions
 from ..matrices.operators import Sparse
 from ..places.numpy import Array
 from ..places.pattern import Pattern
@@ -33,7 +33,7 @@ class Entries:
     at_hand = True  # its eigenvalues cost nothing
 
     def __init__(self, rows: Any, cols: Any, shape: tuple[int, int], *, owner: str = "Entries") -> None:
-        self.shape = two_dimensions(owner, shape)
+        self.shape, self.device = two_dimensions(owner, shape), device_of(rows, cols)
         rows, cols = indices(owner, "rows", rows, self.shape[0]), indices(owner, "cols", cols, self.shape[1])
         if rows.size != cols.size:
             raise ValueError(f"{owner}: {rows.size} rows and {cols.size} columns; give one of each.")
@@ -48,7 +48,7 @@ class Entries:
     def in_order(cls, rows: Array, cols: Array, shape: tuple[int, int]) -> Entries:
         """Positions that are sorted by row, then column, each once and inside the shape: no order is kept."""
         entries = cls.__new__(cls)
-        entries.shape, entries.order = shape, None
+        entries.shape, entries.order, entries.device = shape, None, None
         entries.pattern = Pattern.from_sorted(rows, cols, shape)
         entries.size = entries.pattern.size
         return entries

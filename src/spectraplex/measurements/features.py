@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import numbers, whole
+from ..checks import device_of, numbers, whole
 from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array, dagger
 from ..rounding import norm
@@ -34,6 +34,7 @@ class Features:
         from scipy.sparse import issparse
 
         outputs = whole("Features", "outputs", outputs)
+        self.device = device_of(data)
         self.data = checked("Features", data)
         self.sparse = bool(issparse(self.data))
         samples, features = self.data.shape

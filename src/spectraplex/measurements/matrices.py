@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import hermitian_or_say, numbers
+from ..checks import device_of, hermitian_or_say, numbers
 from ..matrices.operators import Dense, Operator, Sparse
 from ..places.numpy import EPS, Array, dagger
 from ..places.pattern import Pattern
@@ -36,13 +36,15 @@ def Matrices(stack: Any) -> Stack | Sparses:
         raise TypeError("Matrices: one sparse matrix was given; pass a list of them, one per measurement.")
     if isinstance(stack, Sequence) and stack and all(issparse(A) for A in stack):
         return Sparses(stack, owner="Matrices")
-    array = numbers("Matrices", "stack", stack)
+    array, device = numbers("Matrices", "stack", stack), device_of(stack)
     if array.ndim != 3 or array.size == 0:
         raise ValueError(
             f"Matrices: the stack has shape {array.shape}; pass an array of shape (N, m, n) or a list of sparse "
             "matrices."
         )
-    return Stack(array, owner="Matrices")
+    found = Stack(array, owner="Matrices")
+    found.device = device
+    return found
 
 
 class Stack:
@@ -54,6 +56,7 @@ class Stack:
 
     def __init__(self, A: Array, owner: str = "Sensing") -> None:
         self.A, self._owner = A, owner
+        self.device: str | None = None  # of the tensor that it came as
         self.size: int = A.shape[0]
         self.shape, self.dtype = (A.shape[1], A.shape[2]), A.dtype.name
         self.held = A.size

@@ -54,6 +54,7 @@ class Facts:
     require_hermitian : refuses measurements that are not about Hermitian matrices; called by domains of those.
     coverage : weights ↦ squares of the entries of the Aᵢ, weighted and summed over every row, and over every column.
     extremes : weights, whether among Hermitian matrices ↦ bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜.
+    device : the device of the tensors they came as; None for arrays.
     measurements : the measurements themselves.
     reach : an upper bound on ‖𝒜‖; read when it is asked for, as it may take work.
     """
@@ -69,6 +70,7 @@ class Facts:
     require_hermitian: Callable[[], Any] | None = None
     coverage: Callable[[Array | None], tuple[Array, Array]] | None = None
     extremes: Callable[[Array | None, bool], tuple[float, float]] | None = None
+    device: str | None = None
     measurements: Any = None
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import numbers
+from ..checks import device_of, numbers
 from ..matrices.operators import LowRank, Operator
 from ..places.numpy import Array, adjoint_times
 
@@ -32,6 +32,7 @@ class RankOnes:
     real = True
 
     def __init__(self, vectors: Any, others: Any = None, *, owner: str = "RankOnes") -> None:
+        self.device = device_of(vectors, others)
         vectors = numbers(owner, "vectors", vectors, ndim=2)
         if vectors.size == 0:
             raise ValueError(f"{owner}: there are no measurements.")

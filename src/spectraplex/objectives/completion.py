@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import number, numbers, positive_weights
+from ..checks import device_of, number, numbers, positive_weights
 from ..losses import Huber, Logistic, Squared
 from ..losses.protocol import Prepared
 from ..losses.separable import as_signs
@@ -47,6 +47,7 @@ class Completion(Fit):
         delta: float = 1.0,
         weights: Any = None,
     ) -> None:
+        self.device = device_of(rows, cols, values, weights)
         values = numbers("Completion", "values", values, ndim=1)
         entries = Entries(rows, cols, shape, owner="Completion")
         if entries.size != values.size:

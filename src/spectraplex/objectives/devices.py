@@ -7,10 +7,11 @@ from typing import Any
 from ..places.devices import place_for
 
 
-def on_device(owner: str, objective: Any, device: Any) -> Any:
-    """The same objective with its arrays on a device."""
+def on_device(owner: str, objective: Any, device: Any, tensors: bool = False) -> Any:
+    """The same objective with its arrays on a device; with ``tensors`` the answer is tensors there."""
     place = place_for(owner, device)
     from .there import There
 
-    home = objective.home if isinstance(objective, There) else objective
-    return There(home, place)
+    if isinstance(objective, There):
+        return There(objective.home, place, objective.tensors or tensors)
+    return There(objective, place, tensors)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import hermitian_or_say, numbers
+from ..checks import device_of, hermitian_or_say, numbers
 from ..losses.curves import Quadratic
 from ..losses.protocol import Conjugate, Prepared
 from ..losses.squared import Squared
@@ -48,6 +48,7 @@ class Distance(Fit):
     def __init__(self, A: Any) -> None:
         from scipy.sparse import issparse
 
+        self.device = device_of(A)
         self.sparse: Sparse | None = None
         if issparse(A):
             if len(A.shape) != 2:

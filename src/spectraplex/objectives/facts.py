@@ -56,6 +56,8 @@ class ObjectiveFacts:
     place: Place = HERE
     #: what certificates do with images and slopes
     images: Images = ARRAYS
+    #: the device of the tensors that the data came as; None for arrays
+    device: str | None = None
     #: where the answer goes, as the data came; None where it stays where it was computed
     returned: Place | None = None
 
@@ -141,6 +143,7 @@ def facts_of(objective: Any) -> ObjectiveFacts:
         inexact=bool(_told(objective, "inexact")),
         summed=int(_told(objective, "summed") or 0),
         place=_verbs(objective, "place", ("from_host", "gram", "times"), HERE),
+        device=_device(objective),
         returned=_verbs(objective, "returned", ("from_host", "gram", "times"), None),
         images=_verbs(objective, "images", ("plain", "blend", "pack"), ARRAYS),
     )
@@ -150,6 +153,11 @@ def _verbs(objective: Any, name: str, verbs: tuple[str, ...], otherwise: Any) ->
     """An attribute that has these verbs; one that has not is the objective's own, and means something else."""
     told = _told(objective, name)
     return told if all(hasattr(told, verb) for verb in verbs) else otherwise
+
+
+def _device(objective: Any) -> str | None:
+    told = _told(objective, "device")
+    return told if isinstance(told, str) else None
 
 
 def _function(objective: Any, name: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import device_of
 from ..fingerprint import identity
 from ..losses import named
 from ..losses.curves import Curve
@@ -58,8 +59,11 @@ class Fit:
                 "Measurements protocol."
             )
         facts = Facts.of(measurements)
+        self.device = facts.device or device_of(targets, weights)
         shape = Shape("Fit", int(measurements.size), facts.row, facts.order)
         self._set(measurements, prepare(named("Fit", loss), targets, weights, shape))
+
+    device: str | None = None  # of the tensors that the data came as
 
     def _set(self, measurements: Measurements, prepared: Prepared) -> None:
         """Everything is checked: keep it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..checks import numbers
+from ..checks import device_of, numbers
 from ..losses import Squared
 from ..losses.protocol import Prepared
 from ..measurements.matrices import Sparses, Stack
@@ -31,6 +31,7 @@ class Sensing(Fit):
     measurements: Stack | Sparses | RankOnes
 
     def __init__(self, measurements: Any, targets: Any) -> None:
+        self.device = device_of(measurements, targets)
         storage = _storage(measurements)
         targets = numbers("Sensing", "targets", targets, ndim=1)
         if targets.dtype.kind == "c":

@@ -17,9 +17,11 @@ import torch
 from ..fingerprint import fingerprint
 from ..matrices.given import as_operator
 from ..matrices.protocol import column_scores
+from ..places.device_memory import require_room
 from ..places.here import HERE
 from ..places.numpy import Array, inner
 from ..places.pattern import Pattern
+from ..places.tensors import TensorPlace
 from ..places.torch import TorchPlace
 from ..places.torch_array import TorchArray, on
 from ..places.torch_marks import rows_mark
@@ -113,13 +115,16 @@ class TorchOperator:
 class There:
     """An objective whose tall things are on a device; ``home`` is the same one on this machine."""
 
-    def __new__(cls, home: Any, place: TorchPlace) -> There:
+    def __new__(cls, home: Any, place: TorchPlace, tensors: bool = False) -> There:
         # fingerprints name the class of an objective, and this is the same function at another place
         return object.__new__(type(type(home).__qualname__, (cls,), {}))
 
-    def __init__(self, home: Any, place: TorchPlace) -> None:
+    device = None  # it is there already
+
+    def __init__(self, home: Any, place: TorchPlace, tensors: bool = False) -> None:
         self.home, self.place, self.images = home, place, TorchImages(place)
-        self.shape, self.dtype, self.returned = home.shape, str(home.dtype), HERE
+        self.shape, self.dtype, self.tensors = home.shape, str(home.dtype), tensors
+        self.returned: Any = TensorPlace(place) if tensors else HERE
         facts = facts_of(home)
         for name in (*_ASKED, *_MORE):
             setattr(self, name, getattr(facts, name))
@@ -130,6 +135,10 @@ class There:
     @cached_property
     def inside(self) -> Any:
         """The objective with its arrays on the device; moved when it is first used."""
+        if self.place.device.type == "cuda":
+            free = torch.cuda.mem_get_info(self.place.device)[0] + torch.cuda.memory_reserved(self.place.device)
+            free -= torch.cuda.memory_allocated(self.place.device)
+            require_room(self.home, image_size(self.home), free, str(self.place.device))
         return moved(self.home, self.place)
 
     def __getattr__(self, name: str) -> Any:
@@ -185,6 +194,15 @@ class There:
 
     def __repr__(self) -> str:
         return f"{self.home!r} on {self.place.device}"
+
+
+def image_size(objective: Any) -> int:
+    """How many numbers an image has; as many as the matrix where that is not known."""
+    m, n = objective.shape
+    for name in ("targets", "values"):
+        if name in vars(objective):
+            return int(np.size(vars(objective)[name]))
+    return m * n
 
 
 def moved(thing: Any, place: TorchPlace, known: dict[Any, Any] | None = None) -> Any:
