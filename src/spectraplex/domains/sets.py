@@ -25,7 +25,7 @@ from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Symmetric
 from ..objectives import Objective
 from ..places.here import HERE
-from ..places.numpy import Array, dagger, random_unit
+from ..places.numpy import Array, contiguous, dagger, random_unit
 from .ball import NuclearBall
 from .given import LEAST, nonnegative, set_size
 from .lift import LiftedObjective
@@ -172,4 +172,4 @@ def _projected(domain: Spectrahedron | TraceBall, matrix: Array) -> Symmetric:
     values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
     values = domain.shrink(values)
     kept = values > 0
-    return Symmetric(np.ascontiguousarray(vectors[:, kept]), values[kept])
+    return Symmetric(contiguous(vectors[:, kept]), values[kept])

@@ -93,6 +93,8 @@ def leading(
     if isinstance(operator, Lifted) and operator.bipartite and operator.place.wide:
         return _from_afar(operator, asked, basis_size or 0, rng, start)
     inside, shift = _unshifted(operator)
+    if operator.place.wide and shift is None and not careful and each is None:
+        return _by_blocks(operator, asked, rng, start)
     return _Search(Space(inside, np.dtype(operator.dtype), shift), asked, basis_size or 0, rng).run(start)
 
 
@@ -124,6 +126,13 @@ def _from_afar(operator: Lifted, asked: _Asked, width: int, rng: np.random.Gener
     values, vectors = upstairs(operator, pairs[0], pairs[1])
     errors = pairs[2] / np.maximum(2.0 * values, np.finfo(np.float64).tiny)
     return Ritz(values, vectors, errors, operator.products - spent, converged, space.full, operator.place)
+
+
+def _by_blocks(operator: Hermitian, asked: _Asked, rng: np.random.Generator, start: Block | None) -> Ritz:
+    """One side, at a place where many products at once cost little more than one."""
+    spent, space = operator.products, Space(operator, np.dtype(operator.dtype), None)
+    pairs, done = wide_search(space, asked.count, asked.also, asked.accuracies, asked.products, rng, start)
+    return Ritz(*pairs, operator.products - spent, done, space.full, operator.place)
 
 
 def _unshifted(operator: Hermitian) -> tuple[Hermitian, tuple[Block, Array] | None]:

@@ -24,12 +24,13 @@ from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator, Sum
 from ..places.numpy import EPS, Array, dagger, inner
-from ..places.protocol import Block
+from ..places.protocol import Block, Place
 from ..problem import Point, Problem, Step
 from .partial import project_leading
 from .step_constant import Triple, curvature, larger, low_rank
 
 _DENSE = 16_000_000  # entries of a matrix that may be decomposed whole
+_DEVICE = 100_000_000  # the same on a device
 _TINY = 250_000  # the same for an objective that is sparse
 _SHRINK = 0.8  # share of the last β that is tried first where β is not known
 _HUGE = 1e300  # a β beyond which no step is short enough
@@ -175,7 +176,9 @@ class ProjectedGradient:
     ) -> tuple[Factors, float]:
         (m, n), place = domain.shape, problem.place
         # with a sparse objective nothing large and dense is formed
-        affordable, products = m * n <= (_TINY if problem.facts.dense is False else _DENSE), 0.0
+        near = place.wide and not place.distant  # a device, where large decompositions are quick
+        most_entries = _TINY if problem.facts.dense is False else _DEVICE if near else _DENSE
+        affordable, products = m * n <= most_entries, 0.0
         if self.partial and not (affordable and min(m, n) <= _SMALL):
             operator = Sum([factor for factor, _ in terms], [term for _, term in terms], place)
             # else as many vectors, with what a search for them holds, as take no more room than the matrix would
@@ -186,7 +189,7 @@ class ProjectedGradient:
                 return found, products
             if not affordable:
                 raise TooLarge(products)
-        matrix = _dense(terms)
+        matrix = _there(terms, place, n) if near else _dense(terms)
         if domain.hermitian:
             matrix = 0.5 * (matrix + dagger(matrix))
         return domain.prox(matrix, step).at(place), products + min(m, n)
@@ -226,6 +229,12 @@ class TooLarge(Exception):
     def __init__(self, products: float) -> None:
         super().__init__()
         self.products = products
+
+
+def _there(terms: list[tuple[float, Operator]], place: Place, n: int) -> Any:
+    """The matrix at a place: its product with the identity."""
+    operator = Sum([factor for factor, _ in terms], [term for _, term in terms], place)
+    return operator.matmat(place.from_host(np.eye(n)))
 
 
 def _dense(terms: list[tuple[float, Operator]]) -> Array:

@@ -235,6 +235,19 @@ def _norm(one: Any, a: TorchArray, axis: Any = None) -> Any:
     return TorchArray(found) if found.ndim else float(found.item())
 
 
+@_for(np.linalg.eigh)
+def _eigh(one: Any, a: TorchArray) -> tuple[Any, TorchArray]:
+    """Eigenvalues are small, and come here."""
+    values, vectors = torch.linalg.eigh(a.t)
+    return values.cpu().numpy(), TorchArray(vectors)
+
+
+@_for(np.linalg.svd)
+def _svd(one: Any, a: TorchArray, full_matrices: bool = True) -> tuple[TorchArray, Any, TorchArray]:
+    U, s, Vh = torch.linalg.svd(a.t, full_matrices=full_matrices)
+    return TorchArray(U), s.cpu().numpy(), TorchArray(Vh)
+
+
 @_for(np.bincount)
 def _bincount(one: TorchArray, which: Any, weights: Any = None, minlength: int = 0) -> TorchArray:
     at = one.like(which).long()
