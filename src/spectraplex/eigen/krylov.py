@@ -54,7 +54,7 @@ class Space:
         self.norm = 0.0 if shift is None else float(np.max(np.abs(shift[1]), initial=0.0))
         self._store = [self.place.room(side, dtype) for side in self.sides]
         self._images = [self.place.room(self.sides[self.other(s)], dtype) for s in range(len(self.sides))]
-        self.projected = Projected(len(self.sides), dtype, None if shift is None else shift[1])
+        self.projected = Projected(len(self.sides), dtype, None if shift is None else shift[1], self.place)
 
     def other(self, side: int) -> int:
         return (side + 1) % len(self.sides)

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..places.here import HERE
 from ..places.numpy import Array, dagger, size_one
+from ..places.protocol import Place
 
 
 class Projected:
     """Wᴴ(A + X diag(ρ) Xᴴ)W for a basis W that grows on one side or on two; ``strength`` is ρ, None without a shift."""
 
-    def __init__(self, sides: int, dtype: Any, strength: Array | None) -> None:
-        self.dtype, self.strength = dtype, strength
+    def __init__(self, sides: int, dtype: Any, strength: Array | None, place: Place = HERE) -> None:
+        self.dtype, self.strength, self.place = dtype, strength, place
         self.counts = [0] * sides  # basis vectors of every side
         width = 0 if strength is None else strength.size
         self._shifts = [np.empty((0, width), dtype) for _ in range(sides)]  # W[s]ᴴX, the shift in the basis
@@ -70,7 +72,7 @@ class Projected:
             return s, np.concatenate([U, dagger(Vh)]) * math.sqrt(0.5)
         T = self.whole()
         unit = size_one(float(np.max(np.abs(T), initial=0.0)))  # LAPACK does not converge far from size one
-        theta, Y = np.linalg.eigh(T * unit)
+        theta, Y = self.place.eigh(T * unit)
         return theta[::-1] / unit, Y[:, ::-1]
 
     def whole(self) -> Array:

@@ -46,7 +46,7 @@ def compress(
     ``single`` keeps the columns in single precision: X is then what they make, and is measured in double.
     """
     place = problem.place
-    turn = np.linalg.eigh(place.gram(Y, Y))[1][:, ::-1]
+    turn = place.eigh(place.gram(Y, Y))[1][:, ::-1]
     Y = place.times(Y, turn)
     if single:
         Y = place.cast(Y, _single(place.kind(Y)))
@@ -88,7 +88,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
 
     ``excess`` is that matrix in the coordinates of the (orthonormal) columns.
     """
-    values, turn = np.linalg.eigh(excess)
+    values, turn = problem.place.eigh(excess)
     few = _FEW if problem.facts.conjugate is not None else _DEAR
     leading = turn[:, values > worth][:, : -few - 1 : -1]
     if leading.shape[1] == 0:
@@ -101,7 +101,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
         X = (1.0 - size) * X + size * np.outer(u, u.conj())
         image = lifted.combine(1.0, image, size, dz)  # that of V X Vᴴ
     del image, dz  # as long as the data
-    weights, turn = np.linalg.eigh(X)
+    weights, turn = place.eigh(X)
     kept = weights > _GONE * weights.max()
     turned = place.cast(place.times(V, turn[:, kept][:, ::-1]), place.kind(V))
     try:

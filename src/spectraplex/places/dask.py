@@ -258,6 +258,9 @@ class ClusterPlace(Rounds):
             return self.mark(A.left) + rows_mark(A.right, self.m)
         return cast(Array, self.total("mark_rows", A)) if isinstance(A, Left) else HERE.mark(A)
 
+    def eigh(self, small: Array) -> tuple[Array, Array]:
+        return HERE.eigh(small)
+
     # ---------------------------------------------------------------------------------------------- kept
 
     def room(self, part: slice, dtype: Any) -> Any:

@@ -204,6 +204,10 @@ class NumPyPlace:
     def mark(self, A: Array) -> Array:
         return rows_mark(A)
 
+    def eigh(self, small: Array) -> tuple[Array, Array]:
+        values, vectors = np.linalg.eigh(small)
+        return values, vectors
+
     # ------------------------------------------------------------------------------------------------ kept
 
     def room(self, part: slice, dtype: Any) -> NumPyRoom:

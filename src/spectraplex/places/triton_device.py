@@ -35,7 +35,7 @@ class Segments:
     @classmethod
     def of(cls, pattern: TorchPattern, length: int = SEGMENT, block: int = BLOCK) -> Segments:
         indptr, device = pattern.indptr.t, pattern.device
-        if pattern.shape[1] > 2 * block:
+        if pattern.shape[1] > 4 * block:
             low, high, row, part = _runs(pattern, block)
         else:
             low, high, row = indptr[:-1], indptr[1:], torch.arange(pattern.shape[0], device=device)
@@ -89,10 +89,18 @@ class Kernels:
 
     def __init__(self, pattern: TorchPattern) -> None:
         self.pattern, self.indices = pattern, pattern.indices.t
+        self._cuts: dict[int, Segments] = {}
 
     @cached_property
     def segments(self) -> Segments:
-        return Segments.of(self.pattern)
+        return self.cut(256)
+
+    def cut(self, width: int) -> Segments:
+        """The segments for blocks of a width: what is gathered at a time should fit the second-level cache."""
+        block = BLOCK if width <= 256 else BLOCK * 256 // (1 << (width - 1).bit_length())
+        if block not in self._cuts:
+            self._cuts[block] = Segments.of(self.pattern, block=block)
+        return self._cuts[block]
 
     def multiply(self, data: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
         """The sparse matrix with these entries times a block; sums in double where the block is in double."""
@@ -109,13 +117,13 @@ class Kernels:
             cut.row, cut.low, cut.high, cut.slot, self.indices, data, block, out, part, width,
             TILE=tile, K=K, WIDE=wide, num_warps=1,
         )  # fmt: skip
-        self._fold(part, out, width)
+        self._fold(cut, part, out, width)
         return out
 
-    def _fold(self, part: torch.Tensor, out: torch.Tensor, width: int) -> None:
+    def _fold(self, cut: Segments, part: torch.Tensor, out: torch.Tensor, width: int) -> None:
         from . import triton as kernels
 
-        rows, first, last = self.segments.long
+        rows, first, last = cut.long
         if rows.numel():
             K = min(128, max(16, 1 << (width - 1).bit_length()))
             kernels.fold[(rows.numel(), -(-width // K))](rows, first, last, part, out, width, K=K, num_warps=1)
@@ -139,7 +147,7 @@ class Kernels:
         """Σ slope·q of every row, in single precision; with ``value`` also the loss and ⟨slope, z⟩."""
         from . import triton as kernels
 
-        cut, width = self.segments, P.shape[1]
+        cut, width = self.cut(P.shape[1]), P.shape[1]
         whole = -(-width // 16) * 16  # rows begin at multiples of 64 bytes
         K = 1 << (whole - 1).bit_length()
         P, Q = padded(P, whole), padded(Q, whole)
@@ -154,7 +162,7 @@ class Kernels:
             loss.weights if weighted else loss.targets, loss.delta, scale, P, Q, out, part, sums[0], sums[1], whole,
             LOSS=loss.kind, WEIGHTED=weighted, VALUE=value, TILE=tile, K=K, EVEN=whole == K, num_warps=warps,
         )  # fmt: skip
-        self._fold(part, out, whole)
+        self._fold(cut, part, out, whole)
         product = out if whole == width else out[:, :width]
         return (product, *sums.sum(1).tolist()) if value else product
 
