@@ -15,7 +15,6 @@ from scipy import special
 torch = pytest.importorskip("torch")
 
 from on_torch import AWAY, CPU, back, tensor  # noqa: E402
-
 from spectraplex.places.deck import NumPyDeck  # noqa: E402
 from spectraplex.places.marks import entries_mark, rows_mark  # noqa: E402
 from spectraplex.places.pattern import Pattern  # noqa: E402
