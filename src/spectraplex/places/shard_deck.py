@@ -11,43 +11,33 @@ from typing import Any
 
 import numpy as np
 
-from .numpy import Array
+from .numpy import Array, in_pieces, pieces_of
 from .operations import known
 
 _PIECE = 1 << 13  # numbers that are made double at a time: twenty such rows stay in the second-level cache
+_PAIRS = 8  # pairs are handed over in tuples as long as this, or a multiple
 
 
 @known
 def mixed(_shard: Any, g: Array, scaling: Array, mix: Array, pairs: int, *blocks: Array) -> Array:
     """Σ mixᵢ·(S, D·T, D·g): a direction, in single precision."""
+    from . import shard_passes
+
     out = np.empty(g.shape, _single(g))
-    D, into, *flat = (_real(each) for each in (_spread(scaling, g), out, *blocks, g))
-    rows = np.empty((len(flat), _PIECE))
-    for piece, size in _pieces(into.size):
-        R = rows[:, :size]
-        for row, each in zip(R, flat, strict=True):
-            row[:] = each[piece]
-        wide = mix[pairs:] @ R[pairs:]
-        wide *= D[piece]
-        if pairs:
-            wide += mix[:pairs] @ R[:pairs]
-        into[piece] = wide
+    first, D, into, *flat = (_real(each) for each in (g, _spread(scaling, g), out, *blocks))
+    S, T = _padded(flat[:pairs], into), _padded(flat[pairs:], into)
+    in_pieces(into.size, lambda _, low, high: shard_passes.mixed(low, high, first, D, S, T, pairs, mix, into))
     return out
 
 
 @known
 def turned(_shard: Any, product: Array, ahead: Array, lean: float, factor: float, g: Array) -> tuple[Array, Array]:
     """The gradient factor·(product − lean·ahead) as g is stored, and its change in single precision."""
+    from . import shard_passes
+
     new, change = np.empty(g.shape, g.dtype), np.empty(g.shape, _single(g))
     P, A, before, N, T = (_real(np.asarray(each)) for each in (product, ahead, g, new, change))
-    room = np.empty((2, _PIECE))
-    for piece, size in _pieces(before.size):
-        wide, term = room[0, :size], room[1, :size]
-        np.multiply(P[piece], factor, out=wide, dtype=np.float64)
-        wide -= np.multiply(A[piece], factor * lean, out=term, dtype=np.float64)
-        N[piece] = wide
-        wide -= before[piece]
-        T[piece] = wide
+    in_pieces(N.size, lambda _, low, high: shard_passes.turned(low, high, P, A, lean, factor, before, N, T))
     return new, change
 
 
@@ -85,25 +75,19 @@ def raw_products(
     about the next gradient. Rows are the blocks, g, N, ahead; columns are N, ahead, both times D and D², d and D·d, and
     in the row of g alone its products with g, D·g, D²·g.
     """
+    from . import shard_passes
+
     P, A, before, *flat = (_real(each) for each in (product, ahead, g, *blocks))
-    D, count, middle = _real(_spread(scaling, g)), len(blocks) + 1, len(blocks) // 2
-    out = np.zeros((count + 2, 11))
-    rows, columns, held = np.empty((count, _PIECE)), np.empty((8, _PIECE)), np.empty((2, _PIECE))
-    for piece, size in _pieces(before.size):
-        R, X, (d, own) = rows[:, :size], columns[:, :size], held[:, :size]
-        for row, each in zip(R, (*flat, before), strict=True):
-            row[:] = each[piece]
-        X[0], X[1], d[:], X[6] = P[piece], A[piece], D[piece], R[middle]
-        X[0] -= np.multiply(X[1], lean, out=own)
-        X[0] *= factor
-        np.multiply(X[:2], d, out=X[2:4])
-        np.multiply(X[2:4], d, out=X[4:6])
-        np.multiply(X[6], d, out=X[7])
-        out[:count, :8] += R @ X.T
-        out[count:, :8] += X[:2] @ X.T
-        np.multiply(R[-1], d, out=own)
-        out[count - 1, 8:] += R[-1] @ R[-1], R[-1] @ own, own @ own
-    return out
+    D, pairs = _real(_spread(scaling, g)), len(blocks) // 2
+    d = flat[pairs]
+    S, T = _padded(flat[:pairs], d), _padded(flat[pairs + 1 :], d)
+    out = np.zeros((pieces_of(d.size), len(blocks) + 3, 11))
+
+    def job(i: int, low: Any, high: Any) -> None:
+        shard_passes.raw_products(low, high, P, A, before, D, S, d, T, pairs, lean, factor, out[i])
+
+    in_pieces(d.size, job)
+    return np.asarray(out.sum(axis=0))
 
 
 @known
@@ -118,6 +102,11 @@ def _single(A: Array) -> Any:
 def _spread(scaling: Array, like: Array) -> Array:
     """One number for the real and the imaginary part."""
     return np.repeat(scaling, 2, axis=1) if like.dtype.kind == "c" else scaling
+
+
+def _padded(flat: list[Array], like: Array) -> tuple[Array, ...]:
+    """A tuple of one length for any number of pairs: the compiled functions are made once."""
+    return (*flat, *[like] * (-len(flat) % _PAIRS or (0 if flat else _PAIRS)))
 
 
 def _real(A: Array) -> Array:
