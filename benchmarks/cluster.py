@@ -48,7 +48,6 @@ def compared(users: int, items: int, observed: int, radius: float) -> Iterator[s
     began = processor()
     here = sx.solve(task, stop=stop)
     alone = processor() - began
-    sx.set_threads(before)
     told = pd.DataFrame({"row": table.rows, "column": table.cols, "value": table.values})
     settings: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with tempfile.TemporaryDirectory() as folder, LocalCluster(**settings) as cluster, Client(cluster) as client:
@@ -62,6 +61,7 @@ def compared(users: int, items: int, observed: int, radius: float) -> Iterator[s
         began = processor() + sum(client.run(processor).values())
         away = sx.solve(far, stop=stop)
         spent = processor() + sum(client.run(processor).values()) - began
+    sx.set_threads(before)  # the client had two threads, too, while its workers wait
     slower, largest = away.seconds / here.seconds, observed == SIZES[-1][2]
     yield (
         f"{observed:,} observations, {users:,} × {items:,}, radius {radius:g}: one machine {here.seconds:.1f} s to "

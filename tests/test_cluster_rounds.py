@@ -260,3 +260,31 @@ def test_a_round_that_takes_long_leaves_no_state_behind(client, monkeypatch):
     finally:
         gc.enable()
     assert len(named) <= 2 * 2, named
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_long_answers_are_added_up_as_they_come(client, monkeypatch, direct):
+    """In the order of the shards, whoever brings them: the same sum to the last bit, and the same bytes."""
+    whole = sx.Completion(*table(120, 60, 0.2, seed=5), (120, 60))
+
+    def products(long):
+        monkeypatch.setattr("spectraplex.places.rounds._LONG", long)
+        shared = shard_rows(whole, client, [0, 30, 50, 120])
+        place = shared.place
+        place._crew.direct = direct
+        U = place.random(slice(0, 120), 4, "float64", np.random.default_rng(1))
+        _, slope = shared.evaluate(shared.measure(U, np.ones(4), np.ones((60, 4))))
+        answers, before = place.ask(("product_back", slope, U))[0], place.bytes
+        return len(answers), sum(answers), shared.gradient(slope).rmatmat(U), place.bytes - before
+
+    count, total, product, size = products(10**9)
+    alone, summed, again, same = products(0)
+    assert (count, alone) == (3, 1) and size == same == 3 * 60 * 4 * 8
+    for each in (summed, product, again):
+        np.testing.assert_array_equal(each, total)
+
+
+def test_whether_workers_can_be_reached_is_asked_once(client):
+    whole = sx.Completion(*table(60, 25, 0.3, seed=5), (60, 25))
+    crew = shard_rows(whole, client, [0, 20, 60]).place._crew
+    assert crew.direct is None and crew._direct() and crew.direct is True

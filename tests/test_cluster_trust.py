@@ -311,6 +311,36 @@ def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 1])
+def test_two_workers_killed_at_once_cost_time_and_nothing_else(seed):
+    """Their shards are read again, and their states computed again from what was copied last, or from the start."""
+    told, rng, timers = table(seed=9), np.random.default_rng(seed), []
+    with distributed.LocalCluster(n_workers=4, **QUIET) as cluster, distributed.Client(cluster) as own:
+        problem, stop = sharded(told, own, 4), sx.Stop(max_steps=6)
+        through = sx.solve(problem, "cg", stop)
+
+        def kill(record, point):
+            if record.step in (2, 4):
+                for timer in timers:
+                    timer.join()
+                at_work = {who for held in own.who_has(problem.place._states).values() for who in held}
+                pids = [each.pid for each in cluster.workers.values() if each.worker_address in at_work][:2]
+                timers.append(
+                    threading.Timer(0.2 * rng.random(), lambda: [os.kill(pid, signal.SIGKILL) for pid in pids])
+                )
+                timers[-1].start()
+                assert len(pids) == 2
+
+        again = sx.solve(problem, "cg", stop, observers=[kill])
+        for timer in timers:
+            timer.join()
+        assert len(timers) == 2
+        assert again.value == pytest.approx(through.value, rel=1e-12)
+        assert again.lower_bound == pytest.approx(through.lower_bound, rel=1e-9)
+        assert sx.verify(again.certificate, problem, again)
+
+
+@pytest.mark.long
 def test_a_worker_that_joins_is_used():
     with distributed.LocalCluster(n_workers=1, **QUIET) as cluster, distributed.Client(cluster) as own:
         problem = sharded(table(), own, 4)

@@ -411,3 +411,19 @@ def test_a_curvature_that_is_none_leaves_the_scaling_finite(curvature):
     problem = sx.Problem(sx.Smooth(lambda X: (0.0, X), (4, 4)), sx.Spectrahedron(4))
     scaling = inverse_curvature(problem, factor(problem, 2, 0), 1.0, 0.5, np.float64(curvature))
     assert np.isfinite(scaling).all() and scaling.min() > 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_descent_that_cannot_leave_its_point_still_tells_the_pull(dtype, monkeypatch):
+    """The product at a point is let go of while a step is tried; where none is found it is made again."""
+    problem = completion(0, dtype)
+    Y = factor(problem, 3, 1)
+    monkeypatch.setattr("spectraplex.methods.descent._search", lambda *_: None)
+    found = descend(problem, Y, None, 0.0, most=8, fading=0.1)
+    assert found.steps == 0
+    np.testing.assert_allclose(found.Y, Y)
+    point = problem.point(sx.problem.Atoms.of(Y, np.linalg.norm(Y, axis=0) ** 2))
+    up = -problem.descent(point).matmat(Y)
+    lean = problem.lifted.pair(point.slope, point.image)
+    pull = Y.conj().T @ (lean * Y - up)
+    np.testing.assert_allclose(found.pull, pull, atol=1e-12 * np.abs(pull).max())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ def descend(
     values = [value]
     del Y, g, scaling, image, slope  # the deck has what it needs: nothing as tall as the data is held without need
     while len(values) <= most:
+        at = replace(at, product=None)  # as tall as Y: the deck has what a step needs of it
         fall, square, beyond = memory.direction()
         found = _search(problem, memory, value, unit * fall, beyond) if fall < 0.0 else None
         if found is None:
@@ -99,14 +100,21 @@ def descend(
             break
     Y = deck.here
     del deck, memory  # its pairs are the largest thing of all
+    if at.product is None:  # it could not go on from here: rounding
+        image = problem.lifted.measure(Y, np.ones(place.width(Y)) / norm, Y)
+        at, cost = _gradient(problem, problem.lifted.evaluate(image)[1], image, Y, power)
+        spent += cost
     return Descent(_unit(problem, Y, norm), value, len(values) - 1, spent, _pull(problem, Y, at, norm))
 
 
 @dataclass(frozen=True, eq=False)
 class _Gradient:
-    """∇f(X)·Y = scale·product and ⟨∇f(X), X⟩ = scale·lean: the units of f are in ``scale``, the rest has size one."""
+    """∇f(X)·Y = scale·product and ⟨∇f(X), X⟩ = scale·lean: the units of f are in ``scale``, the rest has size one.
 
-    product: Block
+    The product is as tall as Y, and let go of (None) when a step has been prepared.
+    """
+
+    product: Block | None
     scale: float
     lean: float
 

@@ -141,10 +141,12 @@ class Hybrid:
         most, atoms, reached = max(most, memory.patience), point.atoms, point.value
         single = _single(problem, point, step.estimated_gap)
         near = (reached, _BLUR * max(memory.gain, start - reached))
-        held, Y = [point.image], atoms.factor()
-        del point  # its image and slope are as long as the data, and only a descent's beginning needs the image
+        held = [point.image, atoms.factor()]
+        del (
+            point
+        )  # its image and slope are as long as the data, and only a descent's beginning needs them and the factor
         asked: dict[str, Any] = dict(most=most, fading=fading, single=single, near=near)
-        found = descend(problem, Y, held.pop(), memory.curvature, **asked)
+        found = descend(problem, held.pop(), held.pop(), memory.curvature, **asked)
         ended = found if self.balance else replace(found, pull=None)
         light = (
             single
@@ -154,7 +156,7 @@ class Hybrid:
         )
         new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, light)
         if not new.value <= min(reached, start):  # rounding level: keep what is best, and no more than it needs
-            plain = _compressed(problem, replace(found, Y=Y, pull=None), start, 0.0, before)
+            plain = _compressed(problem, replace(found, Y=atoms.factor(), pull=None), start, 0.0, before)
             new = min((plain, _measured(problem, atoms, before), before), key=lambda each: each.value)
         if len(new.atoms) > 1.07 * len(before.atoms):
             memory = replace(memory, patience=_GROWING[0])

@@ -1,7 +1,8 @@
 """The workers of a cluster while a run goes on: who was lost, who joined, and what went wrong in words.
 
 A state lies on two workers from time to time, and what is sent on all of them. Dask's active memory manager removes
-such second copies within seconds, so it is stopped here; ``client.amm.start()`` starts it again.
+such second copies within seconds, so it is stopped here; ``client.amm.start()`` starts it again. Memory of large
+blocks goes back to the system as soon as they are gone (malloc.py).
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from .malloc import large_blocks_go_back
+
 _PATIENCE, _TIMES = 30.0, 4  # seconds after which workers are counted, and how often there may be none
+_REACHED = 2.0  # seconds that a worker which can be reached from here takes at most to hand over a number
 _FULL = 0.5  # share of the memory of all workers up to which states are kept twice
 
 
@@ -27,6 +33,8 @@ class Crew:
         self.client = client
         self.homes: list[str] | None = None
         self.known: set[str] = set(client.nthreads())
+        self.direct: bool | None = client.direct_to_workers
+        large_blocks_go_back()
         with contextlib.suppress(Exception):  # a scheduler without one needs nothing
             client.amm.stop()
 
@@ -38,32 +46,75 @@ class Crew:
             self._settle(shards)
         return bool(lost)
 
-    def answers(self, futures: Sequence[Any]) -> list[Any]:
-        """Gather; where no worker is left, and none comes for two minutes, say so instead of waiting for ever.
+    def answers(self, futures: Sequence[Any], summed: Sequence[int] = ()) -> tuple[list[list[Any]], int]:
+        """What all of them answered to each question, and its bytes; see ``_wait``.
+
+        The answers at ``summed`` are long, and only their sum is wanted: they come one after the other, in order, so
+        that two of them are here at a time, while later ones are still worked out.
+        """
+        done = [threading.Event() for _ in futures]
+        for each, there in zip(futures, done, strict=True):
+            each.add_done_callback(lambda _, there=there: there.set())
+        if not summed:
+            for there in done:
+                self._wait(there)
+            told = list(self.client.gather(list(futures), direct=self._direct()))
+            return [list(answer) for answer in zip(*told, strict=True)], sum(map(_bytes, told))
+        answers: list[list[Any]] = []
+        size = 0
+        for each, there in zip(futures, done, strict=True):
+            self._wait(there)
+            own = list(self.client.gather(each, direct=self._direct()))
+            size += _bytes(own)
+            answers = answers or [[] for _ in own]
+            for i, answer in enumerate(own):
+                if i not in summed or not answers[i]:
+                    answers[i].append(answer)
+                else:
+                    into = answers[i][0] if answers[i][0].flags.writeable else None  # what came may not be written to
+                    answers[i][0] = np.add(answers[i][0], answer, out=into)
+            del own, answer
+        return answers, size
+
+    def _wait(self, there: threading.Event) -> None:
+        """Until it is there; where no worker is left, and none comes for two minutes, say so.
 
         Nothing is raised while it waits: an error holds on to all who are waiting, and so to their states, which would
         stay on the workers until Python looks for cycles.
         """
-        there, without = threading.Semaphore(0), 0
-        for each in futures:
-            each.add_done_callback(lambda _: there.release())
-        for _ in futures:
-            while not there.acquire(timeout=_PATIENCE):
-                without = 0 if self.client.nthreads() else without + 1
-                if without == _TIMES:
-                    raise ClusterLost("no worker is left, and none has come; start some, and make the objective anew.")
-        return list(self.client.gather(futures))
+        without = 0
+        while not there.wait(timeout=_PATIENCE):
+            without = 0 if self.client.nthreads() else without + 1
+            if without == _TIMES:
+                raise ClusterLost("no worker is left, and none has come; start some, and make the objective anew.")
+
+    def _direct(self) -> bool:
+        """Whether answers come from the workers themselves, past the scheduler: if they can be reached from here.
+
+        Asked once, by a small answer: where it takes long they cannot, and it came by the scheduler in the end.
+        """
+        if self.direct is None:
+            import dask
+
+            small = self.client.submit(int, 0, pure=False)
+            small.result()
+            with dask.config.set({"distributed.comm.timeouts.connect": f"{_REACHED}s"}):
+                began = time.perf_counter()
+                self.client.gather(small, direct=True)
+            self.direct = time.perf_counter() - began < _REACHED
+        return self.direct
 
     def send(self, arrays: Any, copies: int | bool) -> Any:
         """Scatter; again where a worker died meanwhile."""
+        direct = self._direct()
         for wait in (0.1, 0.5, 2.0, 8.0):
             try:
-                return self.client.scatter(arrays, broadcast=copies, hash=False)
+                return self.client.scatter(arrays, broadcast=copies, hash=False, direct=direct)
             except Exception:
                 if self.client.status != "running":
                     raise
                 time.sleep(wait)
-        return self.client.scatter(arrays, broadcast=copies, hash=False)
+        return self.client.scatter(arrays, broadcast=copies, hash=False, direct=direct)
 
     def keep(self, states: Sequence[Any]) -> bool:
         """Have all of them on two workers; False where a worker died meanwhile, and it has to be done again."""
@@ -110,6 +161,10 @@ def _shared_out(holders: dict[Any, Sequence[str]], keys: Sequence[Any], workers:
                 homes[p] = min(here, key=lambda each: load[each])
                 load[homes[p]] += 1
     return homes
+
+
+def _bytes(answers: Sequence[Any]) -> int:
+    return sum(each.nbytes for each in answers if isinstance(each, np.ndarray))
 
 
 def in_words(error: Exception, client: Any, shards: int, futures: Sequence[Any] = ()) -> Exception:

@@ -57,6 +57,7 @@ class ClusterDeck:
         self._along, self._length = float(mix @ inner[: 2 * h + 1, -1]), float(mix @ inner[:-1, :-1] @ mix)
         self._square = float(inner[-1, -1])
         blocks = (*(self.S[slot] for slot in slots), *(self.T[slot] for slot in slots))
+        self.S[free] = self.T[free] = None  # of a pair that is forgotten
         self.S[free] = place.verb("mixed", self.g, self.scaling, mix, h, *blocks)
         self._go(slots, free)
         return fall, self._length, self._beyond()

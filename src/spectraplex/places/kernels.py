@@ -73,10 +73,11 @@ def _accumulate(first, last, indices, data, V, columns, total):  # type: ignore[
 
 
 @compiled
-def multiply_block(low, high, indptr, indices, data, V, columns, out):  # type: ignore[no-untyped-def]
-    """out[r, k] = Σ_c data[r, c] V[c, k]; V and out are C-contiguous, the first ``columns`` count."""
+def multiply_block(low, high, indptr, indices, data, V, first, columns, out):  # type: ignore[no-untyped-def]
+    """out[r, first + k] = Σ_c data[r, c] V[c, k] for ``columns`` columns; V and out are C-contiguous."""
     for row in range(low, high):
-        _accumulate(indptr[row], indptr[row + np.uint64(1)], indices, data, V, columns, out[row])
+        into = out[row][first : first + columns]
+        _accumulate(indptr[row], indptr[row + np.uint64(1)], indices, data, V, columns, into)
 
 
 @compiled
@@ -103,7 +104,7 @@ def sample_vector(low, high, indptr, indices, u, v, out):  # type: ignore[no-unt
 
 @compiled
 def sample_block(low, high, indptr, indices, U, s, V, out):  # type: ignore[no-untyped-def]
-    """out[e] = Σ_k U[r, k] s[k] conj(V[c, k]) at every stored entry e = (r, c), four entries at a time.
+    """out[e] += Σ_k U[r, k] s[k] conj(V[c, k]) at every stored entry e = (r, c), four entries at a time.
 
     Factors may be stored in single precision; every sum is in double.
     """
@@ -124,12 +125,15 @@ def sample_block(low, high, indptr, indices, U, s, V, out):  # type: ignore[no-u
                 b += u * np.conj(V[q, k])
                 c += u * np.conj(V[r, k])
                 d += u * np.conj(V[t, k])
-            out[e], out[e + np.uint64(1)], out[e + np.uint64(2)], out[e + np.uint64(3)] = a, b, c, d
+            out[e] += a
+            out[e + np.uint64(1)] += b
+            out[e + np.uint64(2)] += c
+            out[e + np.uint64(3)] += d
         for e in range(whole, last):
             p, a = indices[e], out.dtype.type(0)
             for k in range(columns):
                 a += left[k] * np.conj(V[p, k])
-            out[e] = a
+            out[e] += a
 
 
 @compiled

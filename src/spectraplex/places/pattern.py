@@ -17,6 +17,9 @@ from .numpy import Array, in_pieces
 from .threads import workers
 
 _CHUNK_ENTRIES = 1 << 14  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
+_SCATTERED = 16_000_000  # bytes of a block from which its columns are taken some at a time: rows are read in no order,
+_GATHERED = 6_500_000  # so what is taken should stay in a cache that two cores share,
+_NARROW = 32  # but so many columns at least: all positions are read again for every block of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,29 +101,30 @@ class Pattern:
         if V.ndim == 1 or V.shape[1] == 1:
             self.sweep(kernels.multiply_vector, self.size, data, np.ascontiguousarray(V.reshape(-1)), out.reshape(-1))
         else:
-            width = V.shape[1]
-            block = np.ascontiguousarray(V)
-            if width == 2:
-                self.sweep(kernels.multiply_pair, 2 * self.size, data, block, out)
+            if V.shape[1] == 2:
+                self.sweep(kernels.multiply_pair, 2 * self.size, data, np.ascontiguousarray(V), out)
                 return out
-            self.sweep(kernels.multiply_block, self.size * width, data, block, np.uint64(width), out)
+            for some in _blocks(V):
+                block, first = np.ascontiguousarray(V[:, some]), np.uint64(some.start)
+                width = np.uint64(block.shape[1])
+                self.sweep(kernels.multiply_block, self.size * int(width), data, block, first, width, out)
         return out
 
     def sample(self, U: Array, V: Array, s: Array | None = None) -> Array:
         """The entries of U diag(s) Vᴴ at these positions, without forming it; summed in double precision."""
         from . import kernels
 
-        out = np.empty(self.size, np.result_type(U, V, np.float64))
+        out = np.zeros(self.size, np.result_type(U, V, np.float64))
         if U.shape[1] == 0:
-            out[:] = 0
             return out
         s = np.ones(U.shape[1]) if s is None else s
         if U.shape[1] == 1:
             u, v = np.ascontiguousarray(s[0] * U[:, 0]), np.ascontiguousarray(V[:, 0])
             self.sweep(kernels.sample_vector, self.size, u, v, out)
         else:
-            U, V = np.ascontiguousarray(U), np.ascontiguousarray(V)
-            self.sweep(kernels.sample_block, self.size * U.shape[1], U, s, V, out)
+            for some in _blocks(V):
+                left, right = np.ascontiguousarray(U[:, some]), np.ascontiguousarray(V[:, some])
+                self.sweep(kernels.sample_block, self.size * left.shape[1], left, s[some], right, out)
         return out
 
     def add(self, v: Array) -> Array:
@@ -178,6 +182,17 @@ class Pattern:
 
         workers.run(job, chunks, self.size * count)
         return cast(Array, partial.sum(axis=0)[:count])
+
+
+def _blocks(V: Array) -> list[slice]:
+    """Columns of V that are gathered at a time: rows are read in no order, so as much of them as a cache holds."""
+    width, bytes_each = V.shape[1], max(1, V.shape[0] * V.itemsize)
+    if width * bytes_each <= _SCATTERED:
+        return [slice(0, width)]
+    most = max(_NARROW, _GATHERED // bytes_each // _NARROW * _NARROW)
+    each = -(-width // -(-width // most))  # blocks of about the same width,
+    each += -each % 8  # in whole vectors of numbers
+    return [slice(low, min(low + each, width)) for low in range(0, width, each)]
 
 
 def _index_type(shape: tuple[int, int]) -> type:

@@ -40,6 +40,8 @@ _SAID = {  # what operations are called on the dashboard of Dask; others by thei
     "length_of": "norm",
     "whole": "gradient",
 }
+_ADDED = {"product_back", "product_once"}  # questions whose answers are blocks of the right side, to be added up,
+_LONG = 2_000_000  # and the bytes from which that is done as they come
 _KEPT = 15  # rounds whose arguments stay on the workers; all states are copied after twice as many or more,
 _SELDOM = 20.0  # when the rounds since took so many times as long as the copying: it costs a twentieth at most
 
@@ -142,7 +144,7 @@ class Rounds:
                 self.client.submit(small_of, each, key=f"answers-{at}-{p}", pure=False) for p, each in enumerate(new)
             ]
             self._states, self._calls, self._sent, self._own = new, [], [], []
-            answers = self._crew.answers(numbers)
+            answers, came = self._crew.answers(numbers, self._summed(questions))
             self._lineage.append((there, own))
             self._spent += time.perf_counter() - began
             many = len(self._lineage) >= 2 * _KEPT and self._spent >= _SELDOM * self._copying
@@ -154,9 +156,14 @@ class Rounds:
                 raise in_words(error, self.client, len(self.shards), new) from None
             raise
         self.rounds += 1
-        self.bytes += sum(each.nbytes for each in sent)
-        self.bytes += sum(each.nbytes for answer in answers for each in answer if isinstance(each, np.ndarray))
-        return [list(answer) for answer in zip(*answers, strict=True)]
+        self.bytes += sum(each.nbytes for each in sent) + came
+        return answers
+
+    def _summed(self, questions: Sequence[tuple[Any, ...]]) -> list[int]:
+        """The questions whose answers are as long as the right side is, if they are long at all."""
+        blocks = [each[-1] if each[0] in _ADDED else None for each in questions]
+        widths = [each.like.shape[1] if isinstance(each, Left) else 0 for each in blocks]
+        return [i for i, width in enumerate(widths) if 8 * self.n * width > _LONG]
 
     def _keep_twice(self) -> None:
         """All states on two workers: a lost one costs no more than the rounds since the last time.
