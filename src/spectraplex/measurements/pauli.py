@@ -1,0 +1,148 @@
+"""Pauli: the outcomes of measuring every qubit in a basis of its own, or expectation values of Pauli strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..matrices.operators import Dense, Operator, column_scores
+from ..places.numpy import EPS, Array, dagger
+from ..places.pauli import Factored, Whole
+from .pauli_words import read_outcomes, read_words
+
+_WHOLE = 10  # qubits up to which states are matrices of 4ⁿ numbers; beyond, factors are rotated
+
+
+class Pauli:
+    """Chances of outcomes ⟨o|R_s ρ R_sᴴ|o⟩ of settings such as "XZY", or expectation values tr(Pρ) of strings.
+
+    Nothing is stored but the words. Settings share what they have in common, and all 2ⁿ outcomes of a setting are
+    found at once: all 3ⁿ settings of 8 qubits take some milliseconds.
+
+    Parameters
+    ----------
+    settings : words of the letters X, Y, Z, one letter a qubit. The numbers measured are, setting after setting, the
+        chances of the outcomes 00…0, 00…1, …, 11…1, the bit of the first letter first; 0 is the eigenvalue +1.
+    outcomes : one a setting, bits or a number: only the chances of those. Name a setting as often as needed.
+    expectations : the words are Pauli strings, in which I may stand, and their expectation values are measured.
+
+    Examples
+    --------
+    >>> import spectraplex as sx
+    >>> sx.Pauli(["XZ", "YY"])
+    Pauli(2 settings of 2 qubits, all outcomes)
+    """
+
+    real = True
+
+    def __init__(self, settings: Any, outcomes: Any = None, *, expectations: bool = False) -> None:
+        words, digits = read_words("Pauli", settings, identity=bool(expectations))
+        if expectations and outcomes is not None:
+            raise ValueError("Pauli: an expectation value is about all outcomes; leave out one of the two arguments.")
+        self.settings, self.expectations = tuple(words), bool(expectations)
+        self.qubits = int(digits.shape[1])
+        dimension = 1 << self.qubits
+        self.outcomes = None if outcomes is None else read_outcomes("Pauli", outcomes, len(words), self.qubits)
+        self.shape = (dimension, dimension)
+        self.size = len(words) * (1 if self.expectations or outcomes is not None else dimension)
+        self.dtype = "complex128" if (digits == 3).any() else "float64"
+        self.positive = not self.expectations
+        self.summed = dimension
+        self.dense = self.qubits <= _WHOLE
+        self._digits = digits
+        self._engine = (Whole if self.dense else Factored)(digits, self.expectations, self.dtype)
+        self._most = int(np.bincount(self._engine.where).max())  # how often the same words stand there
+
+    @property
+    def reach(self) -> float:
+        """‖𝒜‖: the chances of one setting are the diagonal of a rotated matrix; strings are orthogonal, ‖P‖² = 2ⁿ."""
+        if self.expectations:
+            return float(np.sqrt(self._most * self.shape[0])) * (1 + 1e-12)
+        return float(np.sqrt(len(self.settings))) * (1 + 1e-12)
+
+    def extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:
+        """Bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜."""
+        return self.reach**2 * (1.0 if weights is None else float(weights.max())), 0.0
+
+    def require_hermitian(self) -> None:
+        """Projectors and Pauli strings always are."""
+
+    def measure(self, U: Array, s: Array, V: Array) -> Array:
+        engine = self._engine
+        image = engine.measure(U, s) if V is U else _two_sided(engine, U, s, V)
+        return self._picked(image)
+
+    def _picked(self, image: Array) -> Array:
+        """Of all outcomes of the distinct settings, those that were asked for, in the user's order."""
+        where = self._engine.where
+        if self.outcomes is not None:
+            return np.asarray(image[where, self.outcomes])
+        return np.asarray(image[where].reshape(-1))
+
+    def adjoint(self, slope: Array) -> Operator:
+        engine = self._engine
+        given = np.zeros((engine.count, 1 if self.expectations else self.shape[0]))
+        slope = np.asarray(slope, dtype=np.float64)
+        if self.outcomes is not None:
+            np.add.at(given, (engine.where, self.outcomes), slope)
+        elif engine.count == len(self.settings):
+            given[engine.where] = slope.reshape(given.shape)
+        else:
+            np.add.at(given, engine.where, slope.reshape(len(self.settings), -1))
+        total = float(np.abs(slope).sum())
+
+        def blur() -> float:
+            """Every number went through two or three additions a qubit, and all of a setting's sum up to tr P."""
+            return 8.0 * EPS * (self.qubits + 2.0) * total
+
+        if isinstance(engine, Whole):
+            return Dense(engine.matrix(given), True, blur)
+        return Rotated(engine, given, self.shape, self.dtype, blur())
+
+    def parts(self) -> tuple[Any, ...]:
+        kind = "strings" if self.expectations else "settings"
+        held = () if self.outcomes is None else (self.outcomes,)
+        return (kind, self._digits, *held)
+
+    def __repr__(self) -> str:
+        what = "strings" if self.expectations else "settings"
+        seen = "expectation values" if self.expectations else "all outcomes"
+        if self.outcomes is not None:
+            return f"Pauli({self.size} outcomes of {self.qubits} qubits)"
+        return f"Pauli({len(self.settings)} {what} of {self.qubits} qubits, {seen})"
+
+
+def _two_sided(engine: Any, U: Array, s: Array, V: Array) -> Array:
+    """Of the Hermitian part of U diag(s) Vᴴ: 4 Re uv̄ = |u + v|² − |u − v|²."""
+    both = np.concatenate([U + V, U - V], axis=1)
+    return np.asarray(engine.measure(both, np.concatenate([s, -s]) / 4.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Rotated:
+    """Σ_s R_sᴴ diag(slope_s) R_s by its products: factors are rotated there and back."""
+
+    engine: Any
+    slope: Array
+    shape: tuple[int, int]
+    dtype: str
+    blur: float
+    hermitian: bool = True
+
+    def noise(self) -> float:
+        return self.blur
+
+    def matmat(self, V: Array) -> Array:
+        return np.asarray(self.engine.multiply(self.slope, V))
+
+    def rmatmat(self, U: Array) -> Array:
+        return self.matmat(U)
+
+    def scores(self, P: Array, Q: Array, count: int) -> Array:
+        return column_scores(self, P, Q, count)
+
+    def dense(self) -> Array:
+        matrix = self.matmat(np.eye(self.shape[0], dtype=self.dtype))
+        return np.asarray(0.5 * (matrix + dagger(matrix)))

@@ -1,0 +1,119 @@
+"""Pauli measurements on this machine: arrays prepared for the compiled loops. One class a way to get there.
+
+``Whole`` works on the matrix of a state, ``Factored`` on its factors. Both measure distinct words in the order of a
+tree and give one row a word; ``where`` says which row a word of the user's has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .numpy import Array, dagger
+
+
+def tree(digits: Array) -> tuple[Array, Array, Array]:
+    """The distinct rows in the order of a tree, how many digits each shares with the one before, and where each row
+    of the user's is among them."""
+    distinct, where = np.unique(digits, axis=0, return_inverse=True)
+    same = np.cumprod(distinct[1:] == distinct[:-1], axis=1).sum(axis=1)
+    shared = np.concatenate([[0], same]).astype(np.int64)
+    return np.ascontiguousarray(distinct), shared, where.reshape(-1)
+
+
+class Whole:
+    """States as matrices: tr(Pρ) of all 4ⁿ strings by Walsh-Hadamard transforms, then a tree over the settings."""
+
+    def __init__(self, digits: Array, strings: bool, dtype: str) -> None:
+        n = digits.shape[1]
+        self.n, self.strings, self.dtype = n, strings, dtype
+        self.digits, self.shared, self.where = tree(digits[:, ::-1])  # the last qubit first
+        self.count = self.digits.shape[0]
+        bits = np.arange(1 << n)[:, None] >> np.arange(n) & 1
+        self._spread = bits @ (1 << 2 * np.arange(n)[::-1])  # bit b of a mask is digit n − 1 − b of a string
+        self._signs = np.array([1.0, -1.0, -1.0, 1.0])[bits.sum(axis=1) % 4]
+        self._rows = np.arange(self.count)
+        self._index = self.digits @ (1 << 2 * np.arange(n)[::-1])
+
+    def measure(self, U: Array, s: Array) -> Array:
+        """One row of chances a setting, or one number a string."""
+        from . import pauli_kernels as kernels
+
+        strings = np.empty(1 << 2 * self.n)
+        kernels.coefficients(np.ascontiguousarray((U * s) @ dagger(U)), self._spread, self._signs, strings)
+        if self.strings:
+            return np.asarray(strings[self._index, None] * (1 << self.n))
+        out = np.empty((self.count, 1 << self.n))
+        kernels.chances(strings, self.digits, self.shared, self._rows, out)
+        return out
+
+    def matrix(self, slope: Array) -> Array:
+        """𝒜*(slope), Hermitian to the last bit."""
+        from . import pauli_kernels as kernels
+
+        strings = np.zeros(1 << 2 * self.n)
+        if self.strings:
+            strings[self._index] = slope[:, 0] * (1 << self.n)
+        else:
+            kernels.from_chances(slope, self.digits, self.shared, self._rows, strings)
+        out = np.empty((1 << self.n, 1 << self.n), self.dtype)
+        fold = kernels.from_coefficients if self.dtype == "complex128" else kernels.from_real_coefficients
+        fold(strings, self._spread, self._signs, out)
+        return out
+
+
+class Factored:
+    """States as factors, whose rows are rotated: memory for a few blocks of vectors, however many the settings are."""
+
+    def __init__(self, digits: Array, strings: bool, dtype: str) -> None:
+        n = digits.shape[1]
+        self.n, self.strings, self.dtype = n, strings, dtype
+        self.digits, self.shared, self.where = tree(digits)
+        self.count = self.digits.shape[0]
+        self._depth = int(self.shared.max())
+        self._rows = np.arange(self.count)
+        self._scale = 0.5 ** (self.digits != 1).sum(axis=1)
+        bits = 1 << np.arange(n)[::-1]
+        self._flips, self._phases = (self.digits >= 2) @ bits, (self.digits % 2) @ bits
+        self._turns = (self.digits == 3).sum(axis=1) % 4
+
+    def _floats(self, V: Array) -> Array:
+        """Real parts beside imaginary ones; real vectors as they are, where no letter is Y."""
+        if self.dtype == "float64" and V.dtype.kind == "f":
+            return np.ascontiguousarray(V)
+        return np.concatenate([V.real, V.imag], axis=1)
+
+    def _vectors(self, F: Array, V: Array) -> Array:
+        if self.dtype == "float64" and V.dtype.kind == "f":
+            return F.astype(np.float64, copy=False)
+        out = np.empty(V.shape, np.complex128)
+        out.real, out.imag = F[:, : V.shape[1]], F[:, V.shape[1] :]
+        return out
+
+    def measure(self, U: Array, s: Array) -> Array:
+        from . import pauli_kernels as kernels
+
+        F = self._floats(U)
+        weights = np.ascontiguousarray(np.tile(np.asarray(s, dtype=np.float64), F.shape[1] // s.size))
+        if self.strings:
+            out = np.empty((self.count, 1))
+            kernels.string_values(F, weights, self._flips, self._phases, self._turns, out[:, 0])
+            return out
+        out = np.empty((self.count, 1 << self.n))
+        plan: tuple[Any, ...] = (self.digits, self.shared, self._depth, self._rows, self._scale)
+        kernels.rotated_chances(F, weights, *plan, out)
+        return out
+
+    def multiply(self, slope: Array, V: Array) -> Array:
+        """𝒜*(slope)·V."""
+        from . import pauli_kernels as kernels
+
+        F = self._floats(V)
+        total = np.zeros_like(F)
+        if self.strings:
+            kernels.string_products(F, slope[:, 0], self._flips, self._phases, self._turns, total)
+        else:
+            plan: tuple[Any, ...] = (self.digits, self.shared, self._depth, self._rows, self._scale)
+            kernels.rotated_products(F, slope, *plan, total)
+        return self._vectors(total, V)
