@@ -11,6 +11,7 @@ from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array, dagger
 from ..places.pauli import Factored, Whole
 from .pauli_words import read_outcomes, read_words
+from .protocol import EXACT
 
 _WHOLE = 10  # qubits up to which states are matrices of 4ⁿ numbers; beyond, factors are rotated
 
@@ -51,8 +52,11 @@ class Pauli:
         self.positive = not self.expectations
         self.summed = dimension
         self.dense = self.qubits <= _WHOLE
+        self.single = not self.dense  # rotations of rough factors need no more; chances are summed in double
         self._digits = digits
         self._engine = (Whole if self.dense else Factored)(digits, self.expectations, self.dtype)
+        if self.size > EXACT:  # fewer have theirs worked out
+            self.extremes = self._extremes
         self._most = int(np.bincount(self._engine.where).max())  # how often the same words stand there
 
     @property
@@ -62,7 +66,7 @@ class Pauli:
             return float(np.sqrt(self._most * self.shape[0])) * (1 + 1e-12)
         return float(np.sqrt(len(self.settings))) * (1 + 1e-12)
 
-    def extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:
+    def _extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:
         """Bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜."""
         return self.reach**2 * (1.0 if weights is None else float(weights.max())), 0.0
 

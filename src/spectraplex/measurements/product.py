@@ -12,6 +12,7 @@ from ..places.numpy import EPS, Array
 from ..places.products import Amplitudes, Tensors
 from .pauli import Rotated
 from .povms import hermitian_basis, povm_or_say, rank_ones
+from .protocol import EXACT
 
 _WHOLE = 600  # dimension up to which states are matrices; beyond, factors are multiplied part by part
 
@@ -60,6 +61,8 @@ class Product:
             self._engine = Amplitudes(digits, [[rank_ones(E) for E in stack] for stack in stacks], self.dtype)
         self._pick, self.outcomes_of = _picked(digits, self.parts_given, outcomes)
         self.size = self._pick.size
+        if self.size > EXACT:  # fewer have theirs worked out
+            self.extremes = self._extremes
         self._most = max(float(np.prod([_heaviest(E) for E in stacks])), 1e-300)
 
     @property
@@ -68,7 +71,7 @@ class Product:
         repeated = 1 if self.outcomes_of is None else len(self.settings)
         return float(np.sqrt(max(len(self.settings), repeated) * self._most)) * (1 + 1e-9)
 
-    def extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:
+    def _extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:
         """Bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜."""
         return self.reach**2 * (1.0 if weights is None else float(weights.max())), 0.0
 

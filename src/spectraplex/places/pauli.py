@@ -6,8 +6,6 @@ tree and give one row a word; ``where`` says which row a word of the user's has.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .numpy import Array, dagger
@@ -33,7 +31,6 @@ class Whole:
         bits = np.arange(1 << n)[:, None] >> np.arange(n) & 1
         self._spread = bits @ (1 << 2 * np.arange(n)[::-1])  # bit b of a mask is digit n − 1 − b of a string
         self._signs = np.array([1.0, -1.0, -1.0, 1.0])[bits.sum(axis=1) % 4]
-        self._rows = np.arange(self.count)
         self._index = self.digits @ (1 << 2 * np.arange(n)[::-1])
 
     def measure(self, U: Array, s: Array) -> Array:
@@ -45,7 +42,7 @@ class Whole:
         if self.strings:
             return np.asarray(strings[self._index, None] * (1 << self.n))
         out = np.empty((self.count, 1 << self.n))
-        kernels.chances(strings, self.digits, self.shared, self._rows, out)
+        kernels.chances(strings, self.digits, self.shared, out)
         return out
 
     def matrix(self, slope: Array) -> Array:
@@ -56,7 +53,7 @@ class Whole:
         if self.strings:
             strings[self._index] = slope[:, 0] * (1 << self.n)
         else:
-            kernels.from_chances(slope, self.digits, self.shared, self._rows, strings)
+            kernels.from_chances(slope, self.digits, self.shared, strings)
         out = np.empty((1 << self.n, 1 << self.n), self.dtype)
         fold = kernels.from_coefficients if self.dtype == "complex128" else kernels.from_real_coefficients
         fold(strings, self._spread, self._signs, out)
@@ -69,51 +66,53 @@ class Factored:
     def __init__(self, digits: Array, strings: bool, dtype: str) -> None:
         n = digits.shape[1]
         self.n, self.strings, self.dtype = n, strings, dtype
-        self.digits, self.shared, self.where = tree(digits)
+        self.digits, shared, self.where = tree(digits)
         self.count = self.digits.shape[0]
-        self._depth = int(self.shared.max())
-        self._rows = np.arange(self.count)
+        # few settings have more letters in common than this, and rotating those again costs less than keeping them
+        self._depth = min(int(shared.max()), max(0, round(np.log(self.count) / np.log(3.0)) - 1))
+        self.shared = np.minimum(shared, self._depth)
         self._scale = 0.5 ** (self.digits != 1).sum(axis=1)
         bits = 1 << np.arange(n)[::-1]
         self._flips, self._phases = (self.digits >= 2) @ bits, (self.digits % 2) @ bits
         self._turns = (self.digits == 3).sum(axis=1) % 4
 
-    def _floats(self, V: Array) -> Array:
-        """Real parts beside imaginary ones; real vectors as they are, where no letter is Y."""
+    def _planes(self, V: Array) -> Array:
+        """Real and imaginary parts, each flat, row by row; of real vectors, where no letter is Y, the first alone."""
+        kind = np.float32 if V.dtype.itemsize < np.dtype(self.dtype).itemsize and V.dtype.kind != "i" else np.float64
         if self.dtype == "float64" and V.dtype.kind == "f":
-            return np.ascontiguousarray(V)
-        return np.concatenate([V.real, V.imag], axis=1)
+            return np.ascontiguousarray(V, kind).reshape(1, -1)
+        out = np.empty((2, V.size), kind)
+        out[0].reshape(V.shape)[:], out[1].reshape(V.shape)[:] = V.real, V.imag
+        return out
 
-    def _vectors(self, F: Array, V: Array) -> Array:
-        if self.dtype == "float64" and V.dtype.kind == "f":
-            return F.astype(np.float64, copy=False)
+    def _vectors(self, planes: Array, V: Array) -> Array:
+        if planes.shape[0] == 1:
+            return planes.reshape(V.shape).astype(np.float64, copy=False)
         out = np.empty(V.shape, np.complex128)
-        out.real, out.imag = F[:, : V.shape[1]], F[:, V.shape[1] :]
+        out.real, out.imag = planes[0].reshape(V.shape), planes[1].reshape(V.shape)
         return out
 
     def measure(self, U: Array, s: Array) -> Array:
+        """One row of chances a setting, or one number a string."""
         from . import pauli_kernels as kernels
 
-        F = self._floats(U)
-        weights = np.ascontiguousarray(np.tile(np.asarray(s, dtype=np.float64), F.shape[1] // s.size))
+        F, width, weights = self._planes(U), U.shape[1], np.ascontiguousarray(s, np.float64)
         if self.strings:
             out = np.empty((self.count, 1))
-            kernels.string_values(F, weights, self._flips, self._phases, self._turns, out[:, 0])
+            kernels.string_values(F, width, weights, self._flips, self._phases, self._turns, out[:, 0])
             return out
         out = np.empty((self.count, 1 << self.n))
-        plan: tuple[Any, ...] = (self.digits, self.shared, self._depth, self._rows, self._scale)
-        kernels.rotated_chances(F, weights, *plan, out)
+        kernels.rotated_chances(F, width, weights, self.digits, self.shared, self._depth, self._scale, out)
         return out
 
     def multiply(self, slope: Array, V: Array) -> Array:
         """𝒜*(slope)·V."""
         from . import pauli_kernels as kernels
 
-        F = self._floats(V)
+        F, width = self._planes(V), V.shape[1]
         total = np.zeros_like(F)
         if self.strings:
-            kernels.string_products(F, slope[:, 0], self._flips, self._phases, self._turns, total)
+            kernels.string_products(F, width, slope[:, 0], self._flips, self._phases, self._turns, total)
         else:
-            plan: tuple[Any, ...] = (self.digits, self.shared, self._depth, self._rows, self._scale)
-            kernels.rotated_products(F, slope, *plan, total)
+            kernels.rotated_products(F, width, slope, self.digits, self.shared, self._depth, self._scale, total)
         return self._vectors(total, V)

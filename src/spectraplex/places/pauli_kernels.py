@@ -101,8 +101,8 @@ def _join(given, digit, rest, seen, total):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def chances(given, digits, shared, row, out):  # type: ignore[no-untyped-def]
-    """out[row[s]] = the chances of all outcomes of setting s, from the coefficients of all strings.
+def chances(given, digits, shared, out):  # type: ignore[no-untyped-def]
+    """out[s] = the chances of all outcomes of setting s, from the coefficients of all strings.
 
     digits[s, l] is the letter of the l-th qubit from the right, shared[s] how many of those setting s has in common
     with the one before. Level l of the work space has l qubits split: 2ˡ·4ⁿ⁻ˡ numbers, what is left first, the outcomes
@@ -114,20 +114,17 @@ def chances(given, digits, shared, row, out):  # type: ignore[no-untyped-def]
         starts[level + 1] = starts[level] + (1 << level) * (1 << 2 * (n - level))
     work = np.empty(max(1, starts[n]))
     for s in range(count):
-        if shared[s] == n:
-            out[row[s]] = out[row[s - 1]]
-            continue
         for level in range(shared[s], n):
             seen, rest = 1 << level, 1 << 2 * (n - level - 1)
             source = given if level == 0 else work[starts[level] : starts[level + 1]]
             if level == n - 1:
-                _split(source, digits[s, level], rest, seen, out[row[s]])
+                _split(source, digits[s, level], rest, seen, out[s])
             else:
                 _split(source, digits[s, level], rest, seen, work[starts[level + 1] : starts[level + 2]])
 
 
 @compiled
-def from_chances(slope, digits, shared, row, total):  # type: ignore[no-untyped-def]
+def from_chances(slope, digits, shared, total):  # type: ignore[no-untyped-def]
     """The adjoint of ``chances``: total[string] = Σ ± slope over the settings and outcomes that a string is part of."""
     count, n = digits.shape
     starts = np.zeros(n + 1, np.int64)
@@ -137,7 +134,7 @@ def from_chances(slope, digits, shared, row, total):  # type: ignore[no-untyped-
     for s in range(count):
         last, ahead = n - 1, 0 if s == count - 1 else shared[s + 1]
         target = total if last == 0 else work[starts[last] : starts[n]]
-        _join(slope[row[s]], digits[s, last], 1, 1 << last, target)
+        _join(slope[s], digits[s, last], 1, 1 << last, target)
         for level in range(n - 1, min(ahead, n - 1), -1):  # nobody comes back to these: hand them on, and clear them
             held = work[starts[level] : starts[level + 1]]
             target = total if level == 1 else work[starts[level - 1] : starts[level]]
@@ -149,185 +146,203 @@ def from_chances(slope, digits, shared, row, total):  # type: ignore[no-untyped-
 
 
 @compiled
-def _rotate(source, digit, stride, out):  # type: ignore[no-untyped-def]
-    """Rows j and j + stride become those of the outcomes + and − of a letter, times √2 unless it is Z; ``out`` may be
-    ``source``. The real parts of all columns come first, then the imaginary ones; without Y there need not be any."""
-    rows, width = source.shape
-    half = width // 2
-    if digit == 1:
-        for j in range(rows):
-            for k in range(width):
-                out[j, k] = source[j, k]
-        return
-    for low in range(0, rows, 2 * stride):
-        for j in range(low, low + stride):
+def _rotate(source, digit, run, out):  # type: ignore[no-untyped-def]
+    """Runs of rows become those of the outcomes + and − of a letter, times √2 unless it is Z.
+
+    ``source`` and ``out`` hold the real parts of all rows and then, unless no letter is Y, the imaginary ones.
+    """
+    planes, size = source.shape
+    for low in range(0, size, 2 * run):
+        if digit == 3:  # ⟨±i| = (1, ∓i)/√2, and −i(x + iy) = y − ix
+            a, b = source[0, low : low + run], source[1, low : low + run]
+            x, y = source[0, low + run : low + 2 * run], source[1, low + run : low + 2 * run]
+            p, q = out[0, low : low + run], out[1, low : low + run]
+            r, t = out[0, low + run : low + 2 * run], out[1, low + run : low + 2 * run]
+            for e in range(run):
+                p[e], q[e], r[e], t[e] = a[e] + y[e], b[e] - x[e], a[e] - y[e], b[e] + x[e]
+            continue
+        for plane in range(planes):
+            a, x = source[plane, low : low + run], source[plane, low + run : low + 2 * run]
+            p, r = out[plane, low : low + run], out[plane, low + run : low + 2 * run]
             if digit == 2:
-                for k in range(width):
-                    a, b = source[j, k], source[j + stride, k]
-                    out[j, k], out[j + stride, k] = a + b, a - b
-            else:  # ⟨±i| = (1, ∓i)/√2, and −i(x + iy) = y − ix
-                for k in range(half):
-                    a, b = source[j, k], source[j, half + k]
-                    x, y = source[j + stride, k], source[j + stride, half + k]
-                    out[j, k], out[j, half + k] = a + y, b - x
-                    out[j + stride, k], out[j + stride, half + k] = a - y, b + x
-
-
-@compiled
-def _back(source, digit, stride, out):  # type: ignore[no-untyped-def]
-    """The adjoint of ``_rotate``, added to ``out``."""
-    rows, width = source.shape
-    half = width // 2
-    if digit == 1:
-        for j in range(rows):
-            for k in range(width):
-                out[j, k] += source[j, k]
-        return
-    for low in range(0, rows, 2 * stride):
-        for j in range(low, low + stride):
-            if digit == 2:
-                for k in range(width):
-                    a, b = source[j, k], source[j + stride, k]
-                    out[j, k] += a + b
-                    out[j + stride, k] += a - b
-            else:  # i((a + ib) − (x + iy)) = (y − b) + i(a − x)
-                for k in range(half):
-                    a, b = source[j, k], source[j, half + k]
-                    x, y = source[j + stride, k], source[j + stride, half + k]
-                    out[j, k] += a + x
-                    out[j, half + k] += b + y
-                    out[j + stride, k] += y - b
-                    out[j + stride, half + k] += a - x
-
-
-@compiled
-def _unrotate(block, digit, stride):  # type: ignore[no-untyped-def]
-    """The adjoint of ``_rotate``, in place."""
-    rows, width = block.shape
-    half = width // 2
-    if digit == 1:
-        return
-    for low in range(0, rows, 2 * stride):
-        for j in range(low, low + stride):
-            if digit == 2:
-                for k in range(width):
-                    a, b = block[j, k], block[j + stride, k]
-                    block[j, k], block[j + stride, k] = a + b, a - b
+                for e in range(run):
+                    p[e], r[e] = a[e] + x[e], a[e] - x[e]
             else:
-                for k in range(half):
-                    a, b = block[j, k], block[j, half + k]
-                    x, y = block[j + stride, k], block[j + stride, half + k]
-                    block[j, k], block[j, half + k] = a + x, b + y
-                    block[j + stride, k], block[j + stride, half + k] = y - b, a - x
+                for e in range(run):
+                    p[e], r[e] = a[e], x[e]
 
 
 @compiled
-def rotated_chances(F, weights, digits, shared, depth, row, scale, out):  # type: ignore[no-untyped-def]
-    """out[row[s], o] = scale[s]·Σ_k weights[k]·|(R_s F)[o, k]|², F real parts beside imaginary ones.
+def _turn(block, digit, run):  # type: ignore[no-untyped-def]
+    """``_rotate`` in place; a loop that may write where it reads would not be vectorised."""
+    planes, size = block.shape
+    if digit == 1:
+        return
+    for low in range(0, size, 2 * run):
+        if digit == 3:
+            a, b = block[0, low : low + run], block[1, low : low + run]
+            x, y = block[0, low + run : low + 2 * run], block[1, low + run : low + 2 * run]
+            for e in range(run):
+                p, q, r, t = a[e], b[e], x[e], y[e]
+                a[e], b[e], x[e], y[e] = p + t, q - r, p - t, q + r
+        else:
+            for plane in range(planes):
+                a, x = block[plane, low : low + run], block[plane, low + run : low + 2 * run]
+                for e in range(run):
+                    p, r = a[e], x[e]
+                    a[e], x[e] = p + r, p - r
 
-    digits[s, l] is the letter of the l-th qubit from the left. Settings share at most ``depth`` letters with the one
-    before; what comes after those is done on pieces that stay in the cache.
+
+@compiled
+def _turn_back(block, digit, run):  # type: ignore[no-untyped-def]
+    """The adjoint of ``_turn``: i((a + ib) − (x + iy)) = (y − b) + i(a − x)."""
+    planes, size = block.shape
+    if digit == 1:
+        return
+    for low in range(0, size, 2 * run):
+        if digit == 3:
+            a, b = block[0, low : low + run], block[1, low : low + run]
+            x, y = block[0, low + run : low + 2 * run], block[1, low + run : low + 2 * run]
+            for e in range(run):
+                p, q, r, t = a[e], b[e], x[e], y[e]
+                a[e], b[e], x[e], y[e] = p + r, q + t, t - q, p - r
+        else:
+            for plane in range(planes):
+                a, x = block[plane, low : low + run], block[plane, low + run : low + 2 * run]
+                for e in range(run):
+                    p, r = a[e], x[e]
+                    a[e], x[e] = p + r, p - r
+
+
+@compiled
+def _copy(source, out):  # type: ignore[no-untyped-def]
+    planes, size = source.shape
+    for plane in range(planes):
+        a, b = source[plane], out[plane]
+        for e in range(size):
+            b[e] = a[e]
+
+
+@compiled
+def _add(source, out):  # type: ignore[no-untyped-def]
+    planes, size = source.shape
+    for plane in range(planes):
+        a, b = source[plane], out[plane]
+        for e in range(size):
+            b[e] += a[e]
+
+
+@compiled
+def rotated_chances(F, width, weights, digits, shared, depth, scale, out):  # type: ignore[no-untyped-def]
+    """out[s, o] = scale[s]·Σ_k weights[k]·|(R_s F)[o, k]|²; F has one or two planes, real and imaginary parts, flat.
+
+    digits[s, l] is the letter of the l-th qubit from the left. Of those a setting has in common with the one before,
+    the first shared[s] ≤ depth are not rotated again; what comes after ``depth`` is done on pieces that stay in the
+    cache.
     """
     count, n = digits.shape
-    rows, width = F.shape
-    work = np.empty((depth, rows, width), F.dtype)
-    size = rows >> depth
-    piece = np.empty((size, width), F.dtype)
+    planes, size = F.shape
+    work = np.empty((depth, planes, size), F.dtype)
+    part = size >> depth
+    piece = np.empty((planes, part), F.dtype)
     for s in range(count):
         for level in range(shared[s], depth):
-            source = F if level == 0 else work[level - 1]
-            _rotate(source, digits[s, level], rows >> (level + 1), work[level])
-        whole, to = F if depth == 0 else work[depth - 1], out[row[s]]
-        for low in range(0, rows, size):
-            source = whole[low : low + size]
-            if depth < n:
-                _rotate(source, digits[s, depth], size >> 1, piece)
-                for level in range(depth + 1, n):
-                    if digits[s, level] != 1:
-                        _rotate(piece, digits[s, level], rows >> (level + 1), piece)
-                source = piece
-            for j in range(size):
+            _rotate(F if level == 0 else work[level - 1], digits[s, level], size >> (level + 1), work[level])
+        whole, to = F if depth == 0 else work[depth - 1], out[s]
+        for low in range(0, size, part):
+            _copy(whole[:, low : low + part], piece)
+            for level in range(depth, n):
+                _turn(piece, digits[s, level], size >> (level + 1))
+            for j in range(part // width):
                 total = 0.0
-                for k in range(width):
-                    x = np.float64(source[j, k])
-                    total += weights[k] * (x * x)
-                to[low + j] = scale[s] * total
+                for plane in range(planes):
+                    row = piece[plane, j * width : (j + 1) * width]
+                    for k in range(width):
+                        x = np.float64(row[k])
+                        total += weights[k] * (x * x)
+                to[low // width + j] = scale[s] * total
 
 
 @compiled
-def rotated_products(F, slope, digits, shared, depth, row, scale, total):  # type: ignore[no-untyped-def]
-    """total += Σ_s scale[s]·R_sᴴ diag(slope[row[s]]) R_s F."""
+def rotated_products(F, width, slope, digits, shared, depth, scale, total):  # type: ignore[no-untyped-def]
+    """total += Σ_s scale[s]·R_sᴴ diag(slope[s]) R_s F."""
     count, n = digits.shape
-    rows, width = F.shape
-    work = np.empty((depth, rows, width), F.dtype)
-    sums = np.zeros((depth, rows, width), total.dtype)
-    size = rows >> depth
-    piece = np.empty((size, width), F.dtype)
+    planes, size = F.shape
+    work = np.empty((depth, planes, size), F.dtype)
+    sums = np.zeros((depth, planes, size), F.dtype)
+    part = size >> depth
+    piece = np.empty((planes, part), F.dtype)
     for s in range(count):
         for level in range(shared[s], depth):
-            source = F if level == 0 else work[level - 1]
-            _rotate(source, digits[s, level], rows >> (level + 1), work[level])
-        whole, given = F if depth == 0 else work[depth - 1], slope[row[s]]
+            _rotate(F if level == 0 else work[level - 1], digits[s, level], size >> (level + 1), work[level])
+        whole, given = F if depth == 0 else work[depth - 1], slope[s]
         target = total if depth == 0 else sums[depth - 1]
-        for low in range(0, rows, size):
-            piece[:] = whole[low : low + size]
+        for low in range(0, size, part):
+            _copy(whole[:, low : low + part], piece)
             for level in range(depth, n):
-                if digits[s, level] != 1:
-                    _rotate(piece, digits[s, level], rows >> (level + 1), piece)
-            for j in range(size):
-                y = F.dtype.type(given[low + j] * scale[s])
-                for k in range(width):
-                    piece[j, k] *= y
+                _turn(piece, digits[s, level], size >> (level + 1))
+            for j in range(part // width):
+                y = F.dtype.type(given[low // width + j] * scale[s])
+                for plane in range(planes):
+                    row = piece[plane, j * width : (j + 1) * width]
+                    for k in range(width):
+                        row[k] *= y
             for level in range(depth, n):
-                _unrotate(piece, digits[s, level], rows >> (level + 1))
-            target[low : low + size] += piece
+                _turn_back(piece, digits[s, level], size >> (level + 1))
+            _add(piece, target[:, low : low + part])
         ahead = 0 if s == count - 1 else shared[s + 1]
         for level in range(depth, ahead, -1):
             held = sums[level - 1]
-            up = total if level == 1 else sums[level - 2]
-            _back(held, digits[s, level - 1], rows >> level, up)
-            held[:] = 0.0
+            _turn_back(held, digits[s, level - 1], size >> level)
+            _add(held, total if level == 1 else sums[level - 2])
+            held[:] = 0
 
 
 # ------------------------------------------------------------------------------------------- strings, one by one
 
 
 @compiled
-def string_values(F, weights, flips, phases, turns, out):  # type: ignore[no-untyped-def]
+def string_values(F, width, weights, flips, phases, turns, out):  # type: ignore[no-untyped-def]
     """out[i] = Σ_k weights[k] fₖᴴ P fₖ with P = i^turns X^flips Z^phases and f = x + iy (no y where turns is even)."""
-    rows, width = F.shape
-    half = width // 2
+    planes, size = F.shape
     for i in range(flips.size):
         total, turn = 0.0, turns[i]
-        for j in range(rows):
+        for j in range(size // width):
             at, part = j ^ flips[i], 0.0  # P|j⟩ = i^turns (−1)^{phases·j} |j^flips⟩
+            there, here = slice(at * width, (at + 1) * width), slice(j * width, (j + 1) * width)
             if turn % 2 == 0:
-                for k in range(width):
-                    part += weights[k] * F[at, k] * F[j, k]
+                for plane in range(planes):
+                    a, b = F[plane, there], F[plane, here]
+                    for k in range(width):
+                        part += weights[k] * np.float64(a[k]) * b[k]
             else:  # Re i·(x − iy)(u + iv) = yu − xv
-                for k in range(half):
-                    part += weights[k] * (F[at, half + k] * F[j, k] - F[at, k] * F[j, half + k])
+                x, y, u, v = F[0, there], F[1, there], F[0, here], F[1, here]
+                for k in range(width):
+                    part += weights[k] * (np.float64(y[k]) * u[k] - np.float64(x[k]) * v[k])
             total += -part if _odd(phases[i] & j) else part
         out[i] = -total if turn >= 2 else total
 
 
 @compiled
-def string_products(F, slope, flips, phases, turns, total):  # type: ignore[no-untyped-def]
+def string_products(F, width, slope, flips, phases, turns, total):  # type: ignore[no-untyped-def]
     """total += Σ_i slope[i] Pᵢ F."""
-    rows, width = F.shape
-    half = width // 2
+    planes, size = F.shape
     for i in range(flips.size):
         turn = turns[i]
-        for j in range(rows):
+        for j in range(size // width):
             at = j ^ flips[i]
-            y = -slope[i] if (turn >= 2) != _odd(phases[i] & j) else slope[i]
+            there, here = slice(at * width, (at + 1) * width), slice(j * width, (j + 1) * width)
+            y = F.dtype.type(-slope[i] if (turn >= 2) != _odd(phases[i] & j) else slope[i])
             if turn % 2 == 0:
-                for k in range(width):
-                    total[at, k] += y * F[j, k]
+                for plane in range(planes):
+                    a, b = total[plane, there], F[plane, here]
+                    for k in range(width):
+                        a[k] += y * b[k]
             else:  # i(u + iv) = −v + iu
-                for k in range(half):
-                    total[at, k] -= y * F[j, half + k]
-                    total[at, half + k] += y * F[j, k]
+                a, b, u, v = total[0, there], total[1, there], F[0, here], F[1, here]
+                for k in range(width):
+                    a[k] -= y * v[k]
+                    b[k] += y * u[k]
 
 
 @compiled
