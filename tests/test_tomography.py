@@ -34,7 +34,7 @@ def test_a_conic_solver_agrees(n, kind):
         else sim.all_settings(n)
     )
     rho = sim.noisy(sim.w_state(n), 0.05) if kind != "mixed" else sim.random_state(rng, n, 2**n)
-    counts = sim.counted(rho, words, 4 ** n if kind == "few" else 300, rng)
+    counts = sim.counted(rho, words, 4**n if kind == "few" else 300, rng)
     model = StateTomography(tolerance=1e-7).fit(words, counts)
     holds(model, sim.conic(words, counts), 1e-6 * abs(model.value_))
 

@@ -106,7 +106,7 @@ def _row(setting: Setting, given: Any, reader: Outcomes) -> Array:
     if (array < 0).any():
         place = int(np.argmin(array >= 0))
         raise ValueError(f"{OWNER}: {name}: the count of outcome {place} is {array[place]:g}; counts are not negative.")
-    return np.asarray(array[read.order()])
+    return np.asarray(array[read.order()]) if read.backwards else array
 
 
 def _count(count: Any, where: str) -> float:

@@ -92,7 +92,7 @@ class Task:
         """The convex problem of these counts, or of others of the same settings."""
         data = self.data if counts is None else self.data.with_counts(counts)
         domain = Spectrahedron(self.dimension)
-        hedged = data.counts + self.hedging
+        hedged = data.counts + self.hedging if self.hedging else data.counts
         if self.likelihood == "multinomial":
             return Problem(Fit(self.measurements, hedged, "multinomial"), domain)
         shots = np.maximum(np.add.reduceat(hedged, data.starts[:-1]), 1e-300)
