@@ -110,7 +110,7 @@ def line(n: int, method: str, count: int, share: float, target: float | None) ->
     return (
         f"n = {n:2d}, {count or 3**n:5d} settings  {method:23s} {found['seconds']:8.2f} s{met}  "
         f"gap {found['gap']:9.3g} nats, {found['gap'] / gained:.1e} of the gain{reached}; "
-        f"fidelity {found['fidelity']:.4f}; {found['memory']:.0f} MB over the {found['before']:.0f} of libraries and data"
+        f"fidelity {found['fidelity']:.4f}; {found['memory']:.0f} MB over {found['before']:.0f} before"
     )
 
 
