@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,9 +139,9 @@ def _from_frame(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
     return settings, outcomes, columns[2].to_list()
 
 
-def collect(settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes) -> Counted:
+def collect(settings: Sequence[Any], outcomes: Sequence[Any], counts: Sequence[Any], reader: Outcomes) -> Counted:
     """From three columns of equal length."""
-    return _collected(settings, outcomes, counts, reader)
+    return _collected(list(settings), list(outcomes), list(counts), reader)
 
 
 def _collected(settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes) -> Counted:

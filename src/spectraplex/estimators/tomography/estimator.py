@@ -101,7 +101,11 @@ class StateTomography(BaseEstimator):
         counts : one a setting: a dictionary of bit strings (or numbers) and counts, such as qiskit's ``Counts``; or an
             array with the counts of all outcomes 00…0, 00…1, …. A setting may come several times.
         """
-        task = self._task(read_counts(settings, counts, self._scheme().reader))
+        return self.fit_counted(read_counts(settings, counts, self._scheme().reader))
+
+    def fit_counted(self, data: Counted) -> StateTomography:
+        """The same for counts that are read already."""
+        task = self._task(data)
         impossible(task)
         self._take(task, task.solve(task.problem(), seed=self.random_state))
         return self
