@@ -47,7 +47,7 @@ def w_state(n: int) -> Any:
 
 def case(n: int, method: str, count: int, share: float) -> dict[str, float]:
     """Run in a process of its own; everything compiled is loaded by a small case before the clock starts."""
-    from benchmarks import tomography_peers as peers
+    from benchmarks.peers import states as peers
 
     run = {"spectraplex": peers.library, "RρR": peers.r_rho_r, "accelerated projection": peers.accelerated}[method]
     for small in (2, 3):

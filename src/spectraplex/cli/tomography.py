@@ -16,7 +16,7 @@ from ..estimators.tomography.counts import collect
 from ..estimators.tomography.state import density_matrix
 from ..tables.given import name_of
 from ..tables.tomogram import read_tomogram
-from .out import put_json
+from .out import put_json, put_words
 from .talk import say
 from .words import shown
 
@@ -72,16 +72,17 @@ def summarised(facts: dict[str, Any], out: Path, quiet: bool, as_json: bool) -> 
     """What came out, in words or as JSON."""
     if as_json:
         put_json(facts | {"out": str(out)})
-    if quiet:
         return
-    for notice in facts["notices"]:
-        say(notice)
-    say(facts["certificate_words"])
+    if not quiet:
+        for notice in facts["notices"]:
+            say(notice)
+    lines = [("state", str(out))]
     for name, each in facts["numbers"].items():
         ends = "" if each["low"] is None else f" ({each['low']:.4g} to {each['high']:.4g} at 95 %)"
-        say(f"{name}: {each['value']:.4g}{ends}.")
-    say(f"Fit: {facts['fit']}.")
-    say(f"Written to {out}.")
+        lines.append((name, f"{each['value']:.4g}{ends}"))
+    lines += [("fit", facts["fit"]), ("certificate", facts["certificate_words"])]
+    width = max(len(name) for name, _ in lines)
+    put_words("".join(f"{name:<{width}}  {words}\n" for name, words in lines))
 
 
 def _facts(model: StateTomography, job: Job, seconds: float) -> dict[str, Any]:
