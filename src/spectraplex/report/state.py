@@ -115,13 +115,12 @@ def certificate_words(model: StateTomography) -> str:
     """What was proven, in words."""
     task: Task = model._fitted
     gained = model.mixed_value_ - model.value_
-    share = (
-        f", {shown(100 * model.gap_ / gained, 2)} % of what is gained over the fully mixed state" if gained > 0 else ""
-    )
+    share = shown(100 * model.gap_ / gained, 2) if gained > 0 else ""
+    share = f", at most {share} % of what is gained over the fully mixed state" if share else ""
     if task.likelihood == "multinomial":
-        what = f"No state has a log-likelihood more than {shown(model.gap_, 3)} nats above that of this one{share}."
+        what = f"The log-likelihood of any other state is at most {shown(model.gap_, 3)} nats above this one's{share}."
     else:
-        what = f"No state has a misfit more than {shown(model.gap_, 3)} below that of this one{share}."
+        what = f"The misfit of any other state is at most {shown(model.gap_, 3)} below this one's{share}."
     kind, failure = model.certificate_.kind, model.certificate_.failure
     if kind == "proven":
         return f"{what} This is proven, up to rounding that is counted in."

@@ -40,10 +40,11 @@ def read_tomogram(path: Path, encoding: str | None = None) -> tuple[list[str], l
     places = [next((head.index(name) for name in names if name in head), None) for names in _ROLES]
     if None not in places:
         return _long(path, records[1:], [int(place or 0) for place in places], first=2)
-    if len(head) > 2 and all(set(name) <= set("0123456789") and name for name in head[1:]):
-        return _wide(path, records)
-    if len(head) == 3 and _number(records[0][2]) is not None:
+    begun = set(head[0]) <= set("xyz")  # the first line is a setting already: no header
+    if len(head) == 3 and begun and _number(records[0][2]) is not None:
         return _long(path, records, [0, 1, 2], first=1)
+    if len(head) > 2 and not begun and all(name.isdigit() for name in head[1:]):
+        return _wide(path, records)
     raise ValueError(
         f"{path}: columns named setting, outcome and count are needed (or one line a setting, with the outcomes as the "
         f"names of columns); the first line is {', '.join(map(repr, records[0][:6]))}."
