@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spectraplex.domains.spectra import simplex
+from spectraplex.matrices.operators import Dense
 from spectraplex.places.numpy import Array
 
 
@@ -18,13 +19,9 @@ class Likelihood:
     def __init__(self, measurements: Any, counts: Array) -> None:
         self.engine, self.counts, self.total = measurements, counts, float(counts.sum())
         self.d = int(measurements.shape[0])
-        self._identity, self._ones = np.eye(self.d, dtype=complex), np.ones(self.d)
 
     def chances(self, rho: Array) -> Array:
-        values, vectors = np.linalg.eigh(rho)
-        kept = np.abs(values) > 1e-15
-        V = np.ascontiguousarray(vectors[:, kept])
-        return np.asarray(self.engine.measure(V, values[kept], V))
+        return np.asarray(self.engine.of_operator(Dense(rho)))
 
     def value(self, p: Array) -> float:
         seen = self.counts > 0
@@ -106,3 +103,22 @@ def library(problem: Likelihood, share: float, limit: float) -> tuple[float, flo
     began = time.perf_counter()
     model = StateTomography(tolerance=share).fit(settings, counts)
     return time.perf_counter() - began, float(model.value_), float(model.gap_), model.state_
+
+
+def of_qiskit(problem: Likelihood, name: str) -> tuple[float, float, float, Array]:
+    """A fitter of qiskit-experiments, called as its analysis does; it certifies nothing."""
+    from qiskit_experiments.library.tomography import fitters
+    from qiskit_experiments.library.tomography.basis import PauliMeasurementBasis
+
+    words, n = problem.engine.settings, problem.engine.qubits
+    index = np.array([["ZXY".index(letter) for letter in word[::-1]] for word in words])
+    counts = problem.counts.reshape(1, len(words), -1).astype(int)
+    asked = dict(measurement_basis=PauliMeasurementBasis(), measurement_qubits=tuple(range(n)))
+    began = time.perf_counter()
+    rho, _ = getattr(fitters, name)(counts, counts.sum(axis=2)[0], index, np.zeros((len(words), 0), int), **asked)
+    seconds = time.perf_counter() - began
+    values, vectors = np.linalg.eigh(rho)
+    state = (vectors * simplex(values, 1.0)) @ vectors.conj().T  # what its analysis does to one that is not positive
+    p = problem.chances(state)
+    gap = problem.total * math.log(float(np.linalg.eigvalsh(problem.R(np.maximum(p, 1e-12)))[-1]))
+    return seconds, problem.value(np.maximum(p, 1e-12)), gap, state

@@ -78,6 +78,13 @@ class Pauli:
         image = engine.measure(U, s) if V is U else _two_sided(engine, U, s, V)
         return self._picked(image)
 
+    def of_operator(self, G: Operator) -> Array:
+        """The same of a Hermitian matrix that is at hand."""
+        if isinstance(self._engine, Whole):
+            return self._picked(self._engine.of_matrix(G.dense()))
+        identity = np.eye(self.shape[0], dtype=self.dtype)
+        return self.measure(G.dense(), np.ones(self.shape[0]), identity)
+
     def _picked(self, image: Array) -> Array:
         """Of all outcomes of the distinct settings, those that were asked for, in the user's order."""
         where = self._engine.where

@@ -35,10 +35,14 @@ class Whole:
 
     def measure(self, U: Array, s: Array) -> Array:
         """One row of chances a setting, or one number a string."""
+        return self.of_matrix((U * s) @ dagger(U))
+
+    def of_matrix(self, rho: Array) -> Array:
+        """The same of a Hermitian matrix."""
         from . import pauli_kernels as kernels
 
         strings = np.empty(1 << 2 * self.n)
-        kernels.coefficients(np.ascontiguousarray((U * s) @ dagger(U)), self._spread, self._signs, strings)
+        kernels.coefficients(np.ascontiguousarray(rho), self._spread, self._signs, strings)
         if self.strings:
             return np.asarray(strings[self._index, None] * (1 << self.n))
         out = np.empty((self.count, 1 << self.n))
