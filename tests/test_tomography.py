@@ -285,3 +285,18 @@ def test_intervals_cover_the_truth(noise):
         for j, found in enumerate((model.purity(0.95), model.fidelity("W", 0.95))):
             inside[i, j] = found.low <= true[j] <= found.high
     assert (inside.mean(axis=0) >= 0.9).all() and (inside.mean(axis=0) <= 0.99).all(), inside.mean(axis=0)
+
+
+def test_eleven_qubits_by_rotations():
+    """Beyond the whole matrices: few settings, factors alone, a certificate that verifies."""
+    rng = np.random.default_rng(8)
+    words = ["".join(word) for word in np.array(list("XYZ"))[rng.integers(0, 3, (4, 11))]]
+    ket = sim.w_state(11)[:, None].astype(complex)
+    chances = sx.Pauli(words).measure(ket, np.ones(1), ket).reshape(4, -1)
+    counts = np.array([rng.multinomial(300, p / p.sum()) for p in chances.clip(0)])
+    model = StateTomography(tolerance=0.05).fit(words, counts)
+    assert model.gap_ <= 0.05 * (model.mixed_value_ - model.value_)
+    assert sx.verify(model.certificate_, model.problem(), model.state_)
+    assert not model.problem().facts.dense and model.purity() <= 1.0 and model.expectation("Z" * 11) <= 1.0
+    with pytest.raises(ValueError, match="of dimension 8192"):
+        StateTomography(tolerance=0.5).fit(["Z" * 13], [{"0" * 13: 1}]).density_matrix()
