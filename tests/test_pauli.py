@@ -81,6 +81,25 @@ def test_some_outcomes_of_some_settings(way, words, seed):
 
 @pytest.mark.parametrize("way", [Whole, Factored])
 @settings(max_examples=25, deadline=None)
+@given(words=words, seed=st.integers(0, 99))
+def test_noisy_readout_is_that_of_products(way, words, seed):
+    rng = np.random.default_rng(seed)
+    first = rng.uniform(0.6, 1.0, (len(words[0]), 2))
+    read = [np.array([[a, 1 - b], [1 - a, b]]) for a, b in first]
+    ours = sx.Pauli(words, readout=read)
+    ours._engine = way(ours._digits, False, ours.dtype)
+    both = kron(read)
+    dense = [np.einsum("ot,tij->oij", both, projectors(word)) for word in words]
+    agree(ours, sx.Matrices(np.concatenate(dense)), rng)
+    parts = sx.Product([povms.pauli(each) for each in read], words)
+    U, s = factors(rng, ours.shape[0], "complex128")
+    assert (
+        np.abs(parts.measure(U, s, U) - ours.measure(U, s, U)).max() < 1e-12 * np.linalg.norm(U) ** 2 * np.abs(s).max()
+    )
+
+
+@pytest.mark.parametrize("way", [Whole, Factored])
+@settings(max_examples=25, deadline=None)
 @given(words=strings, seed=st.integers(0, 99))
 def test_expectation_values_of_strings(way, words, seed):
     ours = sx.Pauli(words, expectations=True)
@@ -175,6 +194,8 @@ def test_povms_sum_to_one(povm):
         (lambda: sx.Pauli(["XX"], [0, 1]), "1 settings but 2 outcomes"),
         (lambda: sx.Pauli(["XX"], [0], expectations=True), "leave out one"),
         (lambda: sx.Pauli(["X" * 25]), "between 1 and 24"),
+        (lambda: sx.Pauli(["XX"], readout=[np.eye(2)]), "for each of 2 qubits"),
+        (lambda: sx.Pauli(["X"], expectations=True, readout=[np.eye(2)]), "about outcomes"),
         (lambda: sx.Product(povms.pauli()), "list with one measurement a part"),
         (lambda: sx.Product([povms.pauli()]), "give settings"),
         (lambda: sx.Product([povms.pauli()], ["A"]), "it has 'X', 'Y', 'Z'"),

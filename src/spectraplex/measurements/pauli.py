@@ -9,8 +9,9 @@ import numpy as np
 
 from ..matrices.operators import Dense, Operator, column_scores
 from ..places.numpy import EPS, Array, dagger
-from ..places.pauli import Factored, Whole
+from ..places.pauli import Factored, Whole, through
 from .pauli_words import read_outcomes, read_words
+from .povms import confusion_or_say
 from .protocol import EXACT
 
 _WHOLE = 10  # qubits up to which states are matrices of 4ⁿ numbers; beyond, factors are rotated
@@ -28,6 +29,7 @@ class Pauli:
         chances of the outcomes 00…0, 00…1, …, 11…1, the bit of the first letter first; 0 is the eigenvalue +1.
     outcomes : one a setting, bits or a number: only the chances of those. Name a setting as often as needed.
     expectations : the words are Pauli strings, in which I may stand, and their expectation values are measured.
+    readout : a confusion matrix a letter: column t has the chances of what is read where t was the outcome.
 
     Examples
     --------
@@ -38,12 +40,13 @@ class Pauli:
 
     real = True
 
-    def __init__(self, settings: Any, outcomes: Any = None, *, expectations: bool = False) -> None:
+    def __init__(self, settings: Any, outcomes: Any = None, *, expectations: bool = False, readout: Any = None) -> None:
         words, digits = read_words("Pauli", settings, identity=bool(expectations))
         if expectations and outcomes is not None:
             raise ValueError("Pauli: an expectation value is about all outcomes; leave out one of the two arguments.")
         self.settings, self.expectations = tuple(words), bool(expectations)
         self.qubits = int(digits.shape[1])
+        self.readout = None if readout is None else _readout(readout, self.qubits, self.expectations)
         dimension = 1 << self.qubits
         self.outcomes = None if outcomes is None else read_outcomes("Pauli", outcomes, len(words), self.qubits)
         self.shape = (dimension, dimension)
@@ -57,6 +60,8 @@ class Pauli:
         self._engine = (Whole if self.dense else Factored)(digits, self.expectations, self.dtype)
         if self.size > EXACT:  # fewer have theirs worked out
             self.extremes = self._extremes
+        # ‖C ⊗ D ⊗ …‖
+        self._spread = float(np.prod([np.linalg.norm(C, 2) for C in self.readout or ()])) * (1 + 1e-12)
         self._most = int(np.bincount(self._engine.where).max())  # how often the same words stand there
 
     @property
@@ -64,7 +69,7 @@ class Pauli:
         """‖𝒜‖: the chances of one setting are the diagonal of a rotated matrix; strings are orthogonal, ‖P‖² = 2ⁿ."""
         if self.expectations:
             return float(np.sqrt(self._most * self.shape[0])) * (1 + 1e-12)
-        return float(np.sqrt(len(self.settings))) * (1 + 1e-12)
+        return float(np.sqrt(len(self.settings))) * (1 + 1e-12) * self._spread
 
     def _extremes(self, weights: Array | None, hermitian: bool) -> tuple[float, float]:
         """Bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜."""
@@ -88,6 +93,8 @@ class Pauli:
     def _picked(self, image: Array) -> Array:
         """Of all outcomes of the distinct settings, those that were asked for, in the user's order."""
         where = self._engine.where
+        if self.readout is not None:
+            image = through(self.readout, image)
         if self.outcomes is not None:
             return np.asarray(image[where, self.outcomes])
         return np.asarray(image[where].reshape(-1))
@@ -103,6 +110,10 @@ class Pauli:
         else:
             np.add.at(given, engine.where, slope.reshape(len(self.settings), -1))
         total = float(np.abs(slope).sum())
+        if self.readout is not None:
+            turned = [np.ascontiguousarray(C.T) for C in self.readout]
+            total = 2.0 * float(through(turned, np.abs(given)).sum())  # twice: the sums over outcomes are rounded, too
+            given = through(turned, given)
 
         def blur() -> float:
             """Every number went through two or three additions a qubit, and all of a setting's sum up to tr P."""
@@ -115,14 +126,25 @@ class Pauli:
     def parts(self) -> tuple[Any, ...]:
         kind = "strings" if self.expectations else "settings"
         held = () if self.outcomes is None else (self.outcomes,)
-        return (kind, self._digits, *held)
+        return (kind, self._digits, *held, *(self.readout or ()))
 
     def __repr__(self) -> str:
         what = "strings" if self.expectations else "settings"
         seen = "expectation values" if self.expectations else "all outcomes"
+        seen += "" if self.readout is None else " through a noisy readout"
         if self.outcomes is not None:
             return f"Pauli({self.size} outcomes of {self.qubits} qubits)"
         return f"Pauli({len(self.settings)} {what} of {self.qubits} qubits, {seen})"
+
+
+def _readout(readout: Any, qubits: int, expectations: bool) -> list[Array]:
+    """One confusion matrix a qubit, checked."""
+    if expectations:
+        raise ValueError("Pauli: readout is about outcomes; expectation values have none.")
+    found = [confusion_or_say("Pauli", each, 2) for each in readout]
+    if len(found) != qubits or any(C.shape != (2, 2) for C in found):
+        raise ValueError(f"Pauli: readout must have one 2×2 confusion matrix for each of {qubits} qubits.")
+    return found
 
 
 def _two_sided(engine: Any, U: Array, s: Array, V: Array) -> Array:

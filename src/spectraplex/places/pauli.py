@@ -20,6 +20,18 @@ def tree(digits: Array) -> tuple[Array, Array, Array]:
     return np.ascontiguousarray(distinct), shared, where.reshape(-1)
 
 
+def through(matrices: list[Array], rows: Array) -> Array:
+    """(C ⊗ D ⊗ …)·row for every row of chances: one 2×2 matrix a qubit, that of the first letter first."""
+    held = rows
+    for j, C in enumerate(matrices):
+        parts = held.reshape(-1, 2, 1 << (len(matrices) - 1 - j))
+        out = np.empty_like(parts)
+        for o in (0, 1):
+            out[:, o] = C[o, 0] * parts[:, 0] + C[o, 1] * parts[:, 1]
+        held = out
+    return held.reshape(rows.shape)
+
+
 class Whole:
     """States as matrices: tr(Pρ) of all 4ⁿ strings by Walsh-Hadamard transforms, then a tree over the settings."""
 

@@ -134,7 +134,7 @@ class StateTomography(BaseEstimator):
         self.certificate_, self.status_, self.n_iter_ = result.certificate, result.status, result.trace[-1].step
         self.value_, self.gap_ = result.value, result.gap
         self.settings_, self.shots_ = tuple(data.words), data.shots
-        self.local_ = (2,) * measurements.qubits if self.povms is None and self.readout is None else measurements.local
+        self.local_ = (2,) * measurements.qubits if self.povms is None else measurements.local
         self.mixed_value_ = task.mixed_value(task.problem())
         self.replicas_: Replicas | None = None
         self.notices_ = _notices(task, result)

@@ -12,10 +12,10 @@ from ...checks import is_real, is_word, number
 from ...domains.sets import Spectrahedron
 from ...matrices.factors import Symmetric
 from ...measurements.pauli import Pauli
-from ...measurements.povms import pauli
 from ...measurements.product import Product
 from ...objectives import Fit
 from ...places.numpy import Array
+from ...places.pauli import through
 from ...problem import Problem
 from ...result import Result
 from ...solve import solve
@@ -63,14 +63,10 @@ class Scheme:
             ]
             return Product(named, asked)
         words = [word(setting).upper() for setting in settings]
-        if self.readout is None:
-            return Pauli(words)
-        confusions = list(self.readout)
-        if len(confusions) != len(settings[0]):
-            raise ValueError(
-                f"{OWNER}: readout has {len(confusions)} confusion matrices for {len(settings[0])} qubits."
-            )
-        return Product([pauli(confusion) for confusion in confusions], words)
+        if self.readout is not None and len(list(self.readout)) != len(settings[0]):
+            count = len(list(self.readout))
+            raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
+        return Pauli(words, readout=self.readout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +124,11 @@ class Task:
     def mixed_chances(self) -> Array:
         """tr E/d for every outcome."""
         measurements = self.measurements
-        if isinstance(measurements, Pauli):
-            return np.full(measurements.size, 1.0 / self.dimension)
         d = self.dimension
+        if isinstance(measurements, Pauli):
+            even = np.full((1, d), 1.0 / d)
+            even = even if measurements.readout is None else through(measurements.readout, even)
+            return np.tile(even[0], len(measurements.settings))
         if measurements.dense:
             whole = np.eye(d, dtype=measurements.dtype)
             return np.asarray(measurements.measure(whole, np.full(d, 1.0 / d), whole))
