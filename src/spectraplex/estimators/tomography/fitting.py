@@ -26,6 +26,7 @@ from .outcomes import OWNER, Reader
 LIKELIHOODS = ("multinomial", "least-squares", "weighted")
 _NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
 _SHARE = 1e-4  # gap as a share of what is gained over the fully mixed state, for least squares
+_LITTLE = 1e-3  # of the value of the fully mixed state: no gain smaller than this is asked to be resolved
 _FLOOR = 0.5  # added to every count where a variance is estimated from it
 _MIXED = 0.02  # weight of the noise that a warm start has, so that no chance is zero
 _NOISE = 32  # vectors of that noise, in large dimensions
@@ -106,14 +107,11 @@ class Task:
         if is_word(self.tolerance, "auto") and self.likelihood != "least-squares":
             return solve(problem, stop=Stop(gap=_NATS * self.dimension, max_steps=most), start=start, seed=seed)
         share = _SHARE if is_word(self.tolerance, "auto") else float(self.tolerance)
-        # f(I/d) − f* is not known beforehand; what a few steps have gained is no more than that
-        mixed, result = self.mixed_value(problem), solve(problem, stop=Stop(max_steps=2), start=start, seed=seed)
-        for _ in range(3):
-            wanted = share * (mixed - result.value)
-            if wanted > 0.0 and result.gap <= wanted:
-                break
-            result = solve(problem, stop=Stop(gap=max(wanted, 0.0), max_steps=most), start=result, seed=seed)
-        return result
+        # f(I/d) − f* is not known beforehand; what two steps have gained is no more than that
+        mixed, rough = self.mixed_value(problem), solve(problem, stop=Stop(max_steps=2), start=start, seed=seed)
+        # where the mixed state is nearly the best one there is next to no gain, and a share of it is rounding
+        wanted = max(share * (mixed - rough.value), _LITTLE * share * abs(mixed))
+        return solve(problem, stop=Stop(gap=wanted, max_steps=most), start=rough, seed=seed)
 
     def mixed_value(self, problem: Problem) -> float:
         """f(I/d), from the chances of the fully mixed state."""
