@@ -1,7 +1,7 @@
 """State tomography, one thread: seconds to a certified share of f(I/2ⁿ) − f*, beside RρR and accelerated projection.
 
 W states with 5 % noise, 1000 shots a setting. ``python -m benchmarks tomography 5 6`` runs some numbers of qubits: 5 to
-8 with all 3ⁿ settings, 10, 12 and 14 with random ones, 4 the bootstrap. Each case runs in a process of its own.
+8 with all 3ⁿ settings, 10, 12 and 14 with random ones, 16 on a GPU, 4 the bootstrap; each case in its own process.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def case(n: int, method: str, count: int, share: float) -> dict[str, float]:
     from benchmarks.peers import states as peers
 
     own = {"spectraplex": peers.library, "RρR": peers.r_rho_r, "accelerated projection": peers.accelerated}
+    own["on a GPU"] = peers.on_gpu
     run = own.get(method) or (lambda problem, share, limit: peers.of_qiskit(problem, method))
     for small in (2, 3):
         run(peers.Likelihood(*experiment(small, shots=100)), 1e-3, 10.0)
@@ -130,8 +131,18 @@ def run(*numbers: float) -> Iterator[str]:
         if n == 10:
             for method in ("spectraplex", "RρR"):
                 yield line(n, method, 300, 1e-2, None)
+    if 16 in asked or not numbers:
+        yield line(16, "on a GPU", 20, 1e-2, 60.0) if gpu() else "n = 16: there is no GPU here"
     if 5 in asked:
         yield from others()
+
+
+def gpu() -> bool:
+    try:
+        import torch
+    except ImportError:
+        return False
+    return bool(torch.cuda.is_available())
 
 
 def others() -> Iterator[str]:

@@ -95,13 +95,13 @@ def _projected(A: Array) -> Array:
     return np.asarray((vectors * kept) @ vectors.conj().T)
 
 
-def library(problem: Likelihood, share: float, limit: float) -> tuple[float, float, float, Any]:
+def library(problem: Likelihood, share: float, limit: float, device: Any = None) -> tuple[float, float, float, Any]:
     """Our own estimator, to the same certified gap: seconds, value, gap, the state in factors."""
     from spectraplex.estimators import StateTomography
 
     settings, counts = list(problem.engine.settings), problem.counts.reshape(len(problem.engine.settings), -1)
     began = time.perf_counter()
-    model = StateTomography(tolerance=share).fit(settings, counts)
+    model = StateTomography(tolerance=share, device=device).fit(settings, counts)
     return time.perf_counter() - began, float(model.value_), float(model.gap_), model.state_
 
 
@@ -122,3 +122,8 @@ def of_qiskit(problem: Likelihood, name: str) -> tuple[float, float, float, Arra
     p = problem.chances(state)
     gap = problem.total * math.log(float(np.linalg.eigvalsh(problem.R(np.maximum(p, 1e-12)))[-1]))
     return seconds, problem.value(np.maximum(p, 1e-12)), gap, state
+
+
+def on_gpu(problem: Likelihood, share: float, limit: float) -> tuple[float, float, float, Any]:
+    """The same with everything tall on a GPU."""
+    return library(problem, share, limit, "cuda")

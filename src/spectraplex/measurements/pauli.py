@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class Pauli:
         self.readout = None if readout is None else _readout(readout, self.qubits, self.expectations)
         dimension = 1 << self.qubits
         self.outcomes = None if outcomes is None else read_outcomes("Pauli", outcomes, len(words), self.qubits)
+        self._outcomes = None if self.outcomes is None else Kept(self.outcomes)
         self.shape = (dimension, dimension)
         self.size = len(words) * (1 if self.expectations or outcomes is not None else dimension)
         self.dtype = "complex128" if (digits == 3).any() else "float64"
@@ -95,23 +96,21 @@ class Pauli:
         where = self._engine.where
         if self.readout is not None:
             image = through(self.readout, image)
-        if self.outcomes is not None:
-            return np.asarray(image[where, self.outcomes])
-        return np.asarray(image[where].reshape(-1))
+        picked: Array = image[where] if self._outcomes is None else image[where, self._outcomes.held]
+        return picked.reshape(-1)
 
     def adjoint(self, slope: Array) -> Operator:
         engine = self._engine
-        given = np.zeros((engine.count, 1 if self.expectations else self.shape[0]))
-        slope = np.asarray(slope, dtype=np.float64)
-        if self.outcomes is not None:
-            np.add.at(given, (engine.where, self.outcomes), slope)
-        elif engine.count == len(self.settings):
-            given[engine.where] = slope.reshape(given.shape)
+        shape = (engine.count, 1 if self.expectations else self.shape[0])
+        if isinstance(slope, np.ndarray):
+            given = self._given(slope, shape)
         else:
-            np.add.at(given, engine.where, slope.reshape(len(self.settings), -1))
+            from ..places.pauli_torch import spread
+
+            given = spread(slope, engine.where, self._outcomes and self._outcomes.held, shape)
         total = float(np.abs(slope).sum())
         if self.readout is not None:
-            turned = [np.ascontiguousarray(C.T) for C in self.readout]
+            turned = [C.T for C in self.readout]
             total = 2.0 * float(through(turned, np.abs(given)).sum())  # twice: the sums over outcomes are rounded, too
             given = through(turned, given)
 
@@ -122,6 +121,17 @@ class Pauli:
         if isinstance(engine, Whole):
             return Dense(engine.matrix(given), True, blur)
         return Rotated(engine, given, self.shape, self.dtype, blur())
+
+    def _given(self, slope: Array, shape: tuple[int, int]) -> Array:
+        """The slope of every outcome of the distinct settings; those of settings that were named twice add up."""
+        given, where = np.zeros(shape), self._engine.where
+        if self._outcomes is not None:
+            np.add.at(given, (where, self._outcomes.held), slope)
+        elif shape[0] == len(self.settings):
+            given[where] = slope.reshape(shape)
+        else:
+            np.add.at(given, where, slope.reshape(len(self.settings), -1))
+        return given
 
     def parts(self) -> tuple[Any, ...]:
         kind = "strings" if self.expectations else "settings"
@@ -137,6 +147,15 @@ class Pauli:
         return f"Pauli({len(self.settings)} {what} of {self.qubits} qubits, {seen})"
 
 
+class Kept:
+    """An array that stays on this machine, wherever the measurements go."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Array) -> None:
+        self.held = held
+
+
 def _readout(readout: Any, qubits: int, expectations: bool) -> list[Array]:
     """One confusion matrix a qubit, checked."""
     if expectations:
@@ -150,7 +169,7 @@ def _readout(readout: Any, qubits: int, expectations: bool) -> list[Array]:
 def _two_sided(engine: Any, U: Array, s: Array, V: Array) -> Array:
     """Of the Hermitian part of U diag(s) Vᴴ: 4 Re uv̄ = |u + v|² − |u − v|²."""
     both = np.concatenate([U + V, U - V], axis=1)
-    return np.asarray(engine.measure(both, np.concatenate([s, -s]) / 4.0))
+    return cast(Array, engine.measure(both, np.concatenate([s, -s]) / 4.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +187,7 @@ class Rotated:
         return self.blur
 
     def matmat(self, V: Array) -> Array:
-        return np.asarray(self.engine.multiply(self.slope, V))
+        return cast(Array, self.engine.multiply(self.slope, V))
 
     def rmatmat(self, U: Array) -> Array:
         return self.matmat(U)
@@ -177,5 +196,10 @@ class Rotated:
         return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
-        matrix = self.matmat(np.eye(self.shape[0], dtype=self.dtype))
-        return np.asarray(0.5 * (matrix + dagger(matrix)))
+        identity: Any = np.eye(self.shape[0], dtype=self.dtype)
+        if not isinstance(self.slope, np.ndarray):
+            from ..places.pauli_torch import from_here
+
+            identity = from_here(identity, self.slope)
+        matrix = self.matmat(identity)
+        return cast(Array, 0.5 * (matrix + dagger(matrix)))

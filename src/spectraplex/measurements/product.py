@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..matrices.operators import Dense, Operator
 from ..places.numpy import EPS, Array
 from ..places.products import Amplitudes, Tensors
-from .pauli import Rotated
+from .pauli import Kept, Rotated
 from .povms import hermitian_basis, povm_or_say, rank_ones
 from .protocol import EXACT
 
@@ -59,8 +59,8 @@ class Product:
             self._engine: Any = Tensors(digits, maps, bases, self.dtype)
         else:
             self._engine = Amplitudes(digits, [[rank_ones(E) for E in stack] for stack in stacks], self.dtype)
-        self._pick, self.outcomes_of = _picked(digits, self.parts_given, outcomes)
-        self.size = self._pick.size
+        pick, self.outcomes_of = _picked(digits, self.parts_given, outcomes)
+        self._pick, self.size = Kept(pick), pick.size
         if self.size > EXACT:  # fewer have theirs worked out
             self.extremes = self._extremes
         self._most = max(float(np.prod([_heaviest(E) for E in stacks])), 1e-300)
@@ -78,20 +78,30 @@ class Product:
     def require_hermitian(self) -> None:
         """POVMs always are."""
 
-    def measure(self, U: Array, s: Array, V: Array) -> Array:
+    def measure(self, U: Any, s: Array, V: Any) -> Array:
+        if not isinstance(U, np.ndarray):  # on a device: these come here, and their chances go there
+            from ..places.pauli_torch import from_here
+
+            block = U.here()
+            return cast(Array, from_here(self.measure(block, s, block if V is U else V.here()), U))
         if V is not U:  # 4 Re uv̄ = |u + v|² − |u − v|²
             U, s = np.concatenate([U + V, U - V], axis=1), np.concatenate([s, -s]) / 4.0
-        return np.asarray(self._engine.measure(U, s).reshape(-1)[self._pick])
+        return np.asarray(self._engine.measure(U, s).reshape(-1)[self._pick.held])
 
-    def adjoint(self, slope: Array) -> Operator:
-        slope = np.asarray(slope, dtype=np.float64)
+    def adjoint(self, slope: Any) -> Operator:
+        there, slope = slope, slope if isinstance(slope, np.ndarray) else slope.here()
         given = np.zeros(self._engine.count * self._engine.width)
-        np.add.at(given, self._pick, slope)
+        np.add.at(given, self._pick.held, slope)
         given = given.reshape(self._engine.count, -1)
         # a sum over at most d² or all outcomes a part, of matrices no larger than one
         blur = EPS * (64.0 + 8.0 * sum(max(d * d, 8) for d in self.local)) * self.shape[0] * float(np.abs(slope).sum())
         if self.dense:
-            return Dense(self._engine.matrix(given), True, lambda: blur)
+            matrix = self._engine.matrix(given)
+            if there is not slope:
+                from ..places.pauli_torch import from_here
+
+                matrix = from_here(matrix, there)
+            return Dense(matrix, True, lambda: blur)
         return Rotated(self._engine, given, self.shape, self.dtype, blur)
 
     def parts(self) -> tuple[Any, ...]:
@@ -99,7 +109,7 @@ class Product:
         for each in self.parts_given:
             for name, E in each.items():
                 held += [name, E]
-        return (*held, self._pick)
+        return (*held, self._pick.held)
 
     def __repr__(self) -> str:
         count, parts = len(self.settings), " × ".join(str(d) for d in self.local)

@@ -1,10 +1,13 @@
 """Pauli measurements on this machine: arrays prepared for the compiled loops. One class a way to get there.
 
 ``Whole`` works on the matrix of a state, ``Factored`` on its factors. Both measure distinct words in the order of a
-tree and give one row a word; ``where`` says which row a word of the user's has.
+tree and give one row a word; ``where`` says which row a word of the user's has. Factors on a device are rotated there
+(pauli_torch.py), and small matrices come here: both have slots, so that their plan stays on this machine.
 """
 
 from __future__ import annotations
+
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,15 +28,15 @@ def through(matrices: list[Array], rows: Array) -> Array:
     held = rows
     for j, C in enumerate(matrices):
         parts = held.reshape(-1, 2, 1 << (len(matrices) - 1 - j))
-        out = np.empty_like(parts)
-        for o in (0, 1):
-            out[:, o] = C[o, 0] * parts[:, 0] + C[o, 1] * parts[:, 1]
-        held = out
+        first, second = parts[:, 0], parts[:, 1]
+        held = np.stack([float(C[o, 0]) * first + float(C[o, 1]) * second for o in (0, 1)], axis=1)
     return held.reshape(rows.shape)
 
 
 class Whole:
     """States as matrices: tr(Pρ) of all 4ⁿ strings by Walsh-Hadamard transforms, then a tree over the settings."""
+
+    __slots__ = ("_index", "_signs", "_spread", "count", "digits", "dtype", "n", "shared", "strings", "where")
 
     def __init__(self, digits: Array, strings: bool, dtype: str) -> None:
         n = digits.shape[1]
@@ -47,6 +50,10 @@ class Whole:
 
     def measure(self, U: Array, s: Array) -> Array:
         """One row of chances a setting, or one number a string."""
+        if not isinstance(U, np.ndarray):
+            from .pauli_torch import from_here
+
+            return cast(Array, from_here(self.measure(U.here(), s), U))
         return self.of_matrix((U * s) @ dagger(U))
 
     def of_matrix(self, rho: Array) -> Array:
@@ -63,6 +70,10 @@ class Whole:
 
     def matrix(self, slope: Array) -> Array:
         """𝒜*(slope), Hermitian to the last bit."""
+        if not isinstance(slope, np.ndarray):
+            from .pauli_torch import from_here
+
+            return cast(Array, from_here(self.matrix(slope.here()), slope))
         from . import pauli_kernels as kernels
 
         strings = np.zeros(1 << 2 * self.n)
@@ -78,6 +89,21 @@ class Whole:
 
 class Factored:
     """States as factors, whose rows are rotated: memory for a few blocks of vectors, however many the settings are."""
+
+    __slots__ = (
+        "_depth",
+        "_flips",
+        "_phases",
+        "_scale",
+        "_turns",
+        "count",
+        "digits",
+        "dtype",
+        "n",
+        "shared",
+        "strings",
+        "where",
+    )
 
     def __init__(self, digits: Array, strings: bool, dtype: str) -> None:
         n = digits.shape[1]
@@ -110,6 +136,8 @@ class Factored:
 
     def measure(self, U: Array, s: Array) -> Array:
         """One row of chances a setting, or one number a string."""
+        if not isinstance(U, np.ndarray):
+            return cast(Array, self._chances_there(U, s))
         from . import pauli_kernels as kernels
 
         F, width, weights = self._planes(U), U.shape[1], np.ascontiguousarray(s, np.float64)
@@ -123,6 +151,8 @@ class Factored:
 
     def multiply(self, slope: Array, V: Array) -> Array:
         """𝒜*(slope)·V."""
+        if not isinstance(V, np.ndarray):
+            return cast(Array, self._products_there(slope, V))
         from . import pauli_kernels as kernels
 
         F, width = self._planes(V), V.shape[1]
@@ -132,3 +162,17 @@ class Factored:
         else:
             kernels.rotated_products(F, width, slope, self.digits, self.shared, self._depth, self._scale, total)
         return self._vectors(total, V)
+
+    def _chances_there(self, U: Any, s: Array) -> Any:
+        from . import pauli_torch as there
+
+        if self.strings:
+            return there.string_values((self._flips, self._phases, self._turns), U, s)
+        return there.chances(self.digits, self._scale, U, s)
+
+    def _products_there(self, slope: Any, V: Any) -> Any:
+        from . import pauli_torch as there
+
+        if self.strings:
+            return there.string_products((self._flips, self._phases, self._turns), slope, V)
+        return there.products(self.digits, self._scale, slope, V)

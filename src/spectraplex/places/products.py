@@ -17,6 +17,8 @@ class Tensors:
     to the first, so that settings with the same ends share work; level after level, all of its nodes at once.
     """
 
+    __slots__ = ("_levels", "bases", "count", "digits", "dtype", "maps", "shared", "where", "width")  # stays here
+
     def __init__(self, digits: Array, maps: list[Array], bases: list[Array], dtype: str) -> None:
         self.digits, self.shared, self.where = tree(digits)
         self.maps, self.bases, self.dtype = maps, bases, dtype
@@ -83,6 +85,8 @@ class Amplitudes:
     ``parts[j][s]`` is (Φ, C): the rows of Φ are the rank-one measurements, C[o, r] how much of r is in outcome o.
     """
 
+    __slots__ = ("count", "digits", "dtype", "parts", "shared", "where", "width")  # stays here
+
     def __init__(self, digits: Array, parts: list[list[tuple[Array, Array]]], dtype: str) -> None:
         self.digits, self.shared, self.where = tree(digits)
         self.parts, self.dtype = parts, dtype
@@ -101,7 +105,11 @@ class Amplitudes:
             out[row] = _each([C for _, C in chosen], chances[:, None])[:, 0]
         return out
 
-    def multiply(self, slope: Array, V: Array) -> Array:
+    def multiply(self, slope: Array, V: Any) -> Any:
+        if not isinstance(V, np.ndarray):
+            from .pauli_torch import from_here
+
+            return from_here(self.multiply(slope, V.here()), V)
         total = np.zeros(V.shape, np.result_type(self.dtype, V, np.float64))
         for row in range(self.count):
             chosen = self._chosen(row)

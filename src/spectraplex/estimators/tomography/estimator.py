@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ class StateTomography(BaseEstimator):
         over the fully mixed state with least squares); a number is a share of that gain.
     max_iter : most steps of the solver.
     n_jobs : processes of ``bootstrap``, as in scikit-learn.
+    device : "cuda" solves on a GPU (the extra ``torch``): for more than ten qubits; None here.
     random_state : a whole number: seeds the solver, certificates and ``bootstrap``.
 
     Attributes
@@ -77,6 +79,7 @@ class StateTomography(BaseEstimator):
         tolerance: Any = "auto",
         max_iter: int = 500,
         n_jobs: int | None = None,
+        device: Any = None,
         random_state: int = 0,
     ) -> None:
         self.likelihood = likelihood
@@ -87,6 +90,7 @@ class StateTomography(BaseEstimator):
         self.tolerance = tolerance
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
 
     # ------------------------------------------------------------------------------------------------------ fitting
@@ -126,7 +130,8 @@ class StateTomography(BaseEstimator):
         likelihood, tolerance = likelihood_or_say(self.likelihood), tolerance_or_say(self.tolerance)
         whole(OWNER, "random_state", self.random_state, least=0)
         most, hedging = whole(OWNER, "max_iter", self.max_iter), hedging_or_say(self.hedging)
-        return Task(data, self._scheme().measurements(data.settings), likelihood, hedging, tolerance, most)
+        measured = self._scheme().measurements(data.settings)
+        return Task(data, measured, likelihood, hedging, tolerance, most, self.device)
 
     def _take(self, task: Task, result: Any) -> None:
         measurements, data = task.measurements, task.data
@@ -239,7 +244,7 @@ class StateTomography(BaseEstimator):
     def problem(self) -> Problem:
         """The convex problem that was solved: ``spectraplex.verify(certificate_, problem(), state_)`` checks it."""
         check_is_fitted(self, "state_")
-        return self._fitted.problem()
+        return replace(self._fitted, device=None).problem()
 
     # ---------------------------------------------------------------------------------------------------- exchange
 

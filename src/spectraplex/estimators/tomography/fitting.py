@@ -80,13 +80,18 @@ class Task:
     hedging: float = 0.0
     tolerance: Any = "auto"
     max_iter: int = 500
+    device: Any = None
 
     @property
     def dimension(self) -> int:
         return int(self.measurements.shape[0])
 
     def problem(self, counts: Array | None = None) -> Problem:
-        """The convex problem of these counts, or of others of the same settings."""
+        """The convex problem of these counts, or of others of the same settings, where it is to be solved."""
+        problem = self._problem_here(counts)
+        return problem if self.device is None else problem.to(self.device)
+
+    def _problem_here(self, counts: Array | None) -> Problem:
         data = self.data if counts is None else self.data.with_counts(counts)
         domain = Spectrahedron(self.dimension)
         hedged = data.counts + self.hedging if self.hedging else data.counts
@@ -115,7 +120,8 @@ class Task:
 
     def mixed_value(self, problem: Problem) -> float:
         """f(I/d), from the chances of the fully mixed state."""
-        value, _ = problem.objective.evaluate(self.mixed_chances)
+        home = self._problem_here(None) if self.device is not None else problem
+        value, _ = home.objective.evaluate(self.mixed_chances)
         return float(value)
 
     @property
