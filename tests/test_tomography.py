@@ -169,8 +169,24 @@ def test_povms_of_mixed_dimensions():
 
 def test_hedging_leaves_nothing_impossible():
     plain = StateTomography().fit(["X", "Y", "Z"], [[10, 0], [5, 5], [5, 5]])
-    hedged = StateTomography(hedging=0.5).fit(["X", "Y", "Z"], [[10, 0], [5, 5], [5, 5]])
+    hedged = StateTomography(hedging=1.0).fit(["X", "Y", "Z"], [[10, 0], [5, 5], [5, 5]])
     assert hedged.eigenvalues()[-1] > 0.02 > plain.eigenvalues()[-1]
+    assert hedged.hedging_ == 1.0 and plain.hedging_ == 0.0
+
+
+def test_hedging_is_chosen_by_what_predicts_held_out_shots():
+    """Few shots of a noisy state: the chosen hedging predicts new shots better than none."""
+    words, rho = sim.all_settings(2), sim.noisy(sim.w_state(2), 0.3)
+    gains = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        counts, new = sim.counted(rho, words, 15, rng), sim.counted(rho, words, 1000, rng)
+        plain, chosen = (StateTomography(hedging=hedging).fit(words, counts) for hedging in (0.0, "auto"))
+        gains.append(chosen.score(words, new) - plain.score(words, new))
+        assert chosen.hedging_ == StateTomography(hedging="auto").fit(words, counts).hedging_
+    assert np.mean(gains) > 0.0
+    many = StateTomography(hedging="auto").fit(words, sim.chances(rho, words) * 1e6)
+    assert many.hedging_ <= 0.01 * 1e6
 
 
 def test_one_shot_in_all():
@@ -205,6 +221,7 @@ def test_a_setting_without_information_is_said():
         (lambda: StateTomography("best").fit(["X"], [[1, 2]]), "likelihood must be one of"),
         (lambda: StateTomography(bit_order="big").fit(["X"], [[1, 2]]), "bit_order"),
         (lambda: StateTomography(tolerance=0).fit(["X"], [[1, 2]]), "tolerance"),
+        (lambda: StateTomography(hedging="some").fit(["X"], [[1, 2]]), "hedging"),
         (lambda: StateTomography(hedging=-1).fit(["X"], [[1, 2]]), "hedging"),
         (lambda: StateTomography(readout=[np.eye(2)] * 2).fit(["X"], [[1, 2]]), "2 confusion matrices for 1"),
         (lambda: StateTomography().fit(["X"], [[1, 2]]).purity(0.95), "bootstrap"),

@@ -28,7 +28,9 @@ def tomography(
     bootstrap: Annotated[
         int | None, typer.Option(metavar="N", help="Refits for error bars; 100 up to five qubits, else none.")
     ] = None,
-    hedging: Annotated[float, typer.Option(help="Counts added to every outcome.")] = 0.0,
+    hedging: Annotated[
+        str, typer.Option(help="Shots added to every setting, spread over its outcomes: a number, or auto.")
+    ] = "0",
     tolerance: Annotated[
         float | None, typer.Option(help="The certified gap to end at, as a share of the gain over the mixed state.")
     ] = None,
@@ -40,12 +42,14 @@ def tomography(
     json: Json = False,
 ) -> None:
     """Fit a state to counts of Pauli measurements: a density matrix with a certificate, error bars and a report."""
+    from .settings import number_or_word
     from .tomography import Job, summarised
     from .tomography import tomography as fitted
 
     if bootstrap is not None and (bootstrap < 0 or bootstrap == 1):
         raise ValueError(f"--bootstrap must be 0 or at least 2, got {bootstrap}.")
-    settings = {"likelihood": likelihood, "bit_order": bit_order, "hedging": hedging, "random_state": seed}
+    settings = {"likelihood": likelihood, "bit_order": bit_order, "random_state": seed}
+    settings["hedging"] = number_or_word(hedging)
     settings["tolerance"] = "auto" if tolerance is None else tolerance
     command = ("spectraplex", *sys.argv[1:])
     job = Job(file, out, settings, target, bootstrap, encoding, report, force, quiet, command)

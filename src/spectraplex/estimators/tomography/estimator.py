@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import whole
+from ...checks import is_word, whole
 from ...places.numpy import Array
 from ...problem import Problem
 from ..completion.either_way import EitherWay
@@ -20,6 +20,7 @@ from .bootstrap import Estimate, Replicas, estimated, replicas
 from .counts import Counted, as_setting, read_counts
 from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
+from .hedging import chosen
 from .outcomes import OWNER
 
 _ORDERS = ("same", "reversed")
@@ -40,8 +41,8 @@ class StateTomography(BaseEstimator):
     readout : a confusion matrix a qubit, in the order of the letters: column t has the chances of what is read where t
         was the outcome.
     povms : local measurements of your own, as for ``spectraplex.Product``: SIC, MUB, qutrits, mixed dimensions.
-    hedging : this many counts are added to every outcome of every setting; a state is then full-rank in practice, and
-        no outcome is said to be impossible. 0.5 is usual.
+    hedging : this many shots are added to every setting, spread evenly over its outcomes: no outcome is then said to be
+        impossible. "auto" holds a quarter of the shots out and takes the hedging that predicts them best; 0 is none.
     tolerance : "auto" ends at a certified gap of 0.01·dimension nats, far below what chance is worth (10⁻⁴ of the gain
         over the fully mixed state with least squares); a number is a share of that gain.
     max_iter : most steps of the solver.
@@ -53,6 +54,7 @@ class StateTomography(BaseEstimator):
     ----------
     state_ : ρ in factors: ``state_.vectors`` (columns) and ``state_.weights``.
     settings_, shots_ : settings with at least one shot, each once, and their shots.
+    hedging_ : the hedging fitted with, in shots a setting.
     local_ : the dimensions of the parts; all 2 for qubits.
     value_, gap_ : the objective (nats where the likelihood is multinomial) and how far it can be from the best.
     certificate_, result_, n_iter_, status_ : of the solve.
@@ -75,7 +77,7 @@ class StateTomography(BaseEstimator):
         bit_order: str = "same",
         readout: Any = None,
         povms: Any = None,
-        hedging: float = 0.0,
+        hedging: Any = 0.0,
         tolerance: Any = "auto",
         max_iter: int = 500,
         n_jobs: int | None = None,
@@ -111,6 +113,8 @@ class StateTomography(BaseEstimator):
         """The same for counts that are read already."""
         task = self._task(data)
         impossible(task)
+        if is_word(task.hedging, "auto"):
+            task = replace(task, hedging=chosen(task, self.random_state))
         self._take(task, task.solve(task.problem(), seed=self.random_state))
         return self
 
@@ -140,6 +144,7 @@ class StateTomography(BaseEstimator):
         self.value_, self.gap_ = result.value, result.gap
         self.settings_, self.shots_ = tuple(data.words), data.shots
         self.local_ = (2,) * measurements.qubits if self.povms is None else measurements.local
+        self.hedging_ = task.hedging
         self.mixed_value_ = task.mixed_value(task.problem())
         self.replicas_: Replicas | None = None
         self.notices_ = _notices(task, result)

@@ -94,7 +94,9 @@ class Task:
     def _problem_here(self, counts: Array | None) -> Problem:
         data = self.data if counts is None else self.data.with_counts(counts)
         domain = Spectrahedron(self.dimension)
-        hedged = data.counts + self.hedging if self.hedging else data.counts
+        hedged = data.counts
+        if self.hedging:  # so many shots a setting, spread evenly over its outcomes
+            hedged = hedged + data.spread(self.hedging / np.diff(data.starts))
         if self.likelihood == "multinomial":
             return Problem(Fit(self.measurements, hedged, "multinomial"), domain)
         shots = np.maximum(np.add.reduceat(hedged, data.starts[:-1]), 1e-300)
@@ -196,5 +198,5 @@ def tolerance_or_say(tolerance: Any) -> Any:
     return float(tolerance)
 
 
-def hedging_or_say(hedging: Any) -> float:
-    return number(OWNER, "hedging", hedging)
+def hedging_or_say(hedging: Any) -> Any:
+    return hedging if is_word(hedging, "auto") else number(OWNER, "hedging", hedging)
