@@ -146,14 +146,18 @@ def collect(settings: Sequence[Any], outcomes: Sequence[Any], counts: Sequence[A
 
 def _collected(settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes) -> Counted:
     rows: dict[Setting, Array] = {}
-    readers: dict[Setting, Reader] = {}
+    named: dict[Any, tuple[Array, Reader]] = {}  # files have millions of lines and few words
+    places: dict[tuple[Reader, Any], int] = {}
     for i, (given, outcome, count) in enumerate(zip(settings, outcomes, counts, strict=True)):
-        setting = as_setting(given, i)
-        if setting not in rows:
-            readers[setting] = reader(setting)
-            rows[setting] = np.zeros(readers[setting].total)
-        where = f"row {i + 1} (setting {word(setting)!r})"
-        rows[setting][readers[setting].index(outcome, where)] += _count(count, where)
+        if given not in named:
+            setting = as_setting(given, i)
+            read = reader(setting)
+            named[given] = rows.setdefault(setting, np.zeros(read.total)), read
+        row, read = named[given]
+        place = places.get((read, outcome))
+        if place is None:
+            place = places[read, outcome] = read.index(outcome, f"row {i + 1} (setting {given!r})")
+        row[place] += _count(count, f"row {i + 1} (setting {given!r})")
     if not rows:
         raise ValueError(f"{OWNER}: there are no counts.")
     return _merged(list(rows), list(rows.values()), reader)
