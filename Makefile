@@ -8,15 +8,17 @@ PEERS_VENV ?= .venv-peers
 OLDEST_VENV ?= .venv-oldest
 OLDEST_PYTHON ?= python3.11
 NEWEST_VENV ?= .venv-newest
+QISKIT_VENV ?= .venv-qiskit
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings bench-peers-clicks clean
+.PHONY: help setup demo test test-long test-qiskit test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings bench-peers-clicks clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
 	@echo "make test       set up, run the tests (under five minutes on two cores)"
 	@echo "make test-long  those that take seconds each and the big random campaigns as well"
+	@echo "make test-qiskit  tomography beside the real qiskit-experiments, in an environment of its own, and its benchmark"
 	@echo "make test-machines  the numerical tests under every BLAS kernel that this processor runs, without vector units in"
 	@echo "                  numba and in NumPy, and on one and two threads; those and the command line with the oldest"
 	@echo "                  versions that pyproject.toml admits; all tests with the newest (an hour on two cores;"
@@ -43,6 +45,15 @@ test: setup
 
 test-long: setup
 	$(THREADS) $(BIN)/python -m pytest -q -n 2
+
+test-qiskit: $(QISKIT_VENV)/.ready
+	$(THREADS) $(QISKIT_VENV)/bin/python -m pytest -q tests/test_tomography_qiskit.py -W ignore::DeprecationWarning
+	$(QISKIT_VENV)/bin/python -m benchmarks tomography 5
+
+$(QISKIT_VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(QISKIT_VENV)
+	$(QISKIT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e . pytest hypothesis qiskit-experiments qiskit-aer qutip cvxpy
+	@touch $@
 
 oldest: $(OLDEST_VENV)/.ready
 
@@ -97,4 +108,4 @@ bench-peers-clicks: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers clicks $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PEERS_VENV) $(OLDEST_VENV) $(NEWEST_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS_VENV) $(OLDEST_VENV) $(NEWEST_VENV) $(QISKIT_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis

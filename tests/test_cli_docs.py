@@ -35,8 +35,18 @@ def test_the_page(tmp_path, monkeypatch):
                 done = CliRunner().invoke(app, words[1:])
                 assert done.exit_code == 0, (line, done.stderr)
                 printed = done.stdout
-    assert commands >= {"complete", "predict", "recommend", "impute", "certify", "verify", "info", "methods"}
+    assert commands >= {
+        "complete",
+        "predict",
+        "recommend",
+        "impute",
+        "certify",
+        "verify",
+        "info",
+        "methods",
+        "tomography",
+    }
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("films", "films.csv", "full.csv", "later.csv", "pairs.csv", "plants", "plants.csv", "settings.toml"),
-        "years.csv",
+        *("counts.csv", "films", "films.csv", "full.csv", "later.csv", "pairs.csv", "plants", "plants.csv"),
+        *("settings.toml", "state", "years.csv"),
     ]

@@ -35,12 +35,12 @@ def test_the_whole_demo(tmp_path, monkeypatch, capsys):
     for name, label in demo.RACERS.items():
         assert [line for line in printed.splitlines() if label in line and f'"{name}"' in line], name
     where = Path("new") / "folder"
-    for file in ("race.png", "photograph.png"):
+    for file in ("race.png", "photograph.png", "state.png"):
         assert str(where / file) in printed
         assert (where / file).read_bytes().startswith(PNG)
     assert {path.name for path in tmp_path.iterdir()} == {"new"}
     assert str(where / "report.html") in printed and "<html" in (where / "report.html").read_text(encoding="utf-8")
-    assert {path.name for path in where.iterdir()} == {"race.png", "photograph.png", "report.html"}
+    assert {path.name for path in where.iterdir()} == {"race.png", "photograph.png", "state.png", "report.html"}
 
 
 def test_the_table_is_judged_on_what_the_fit_has_not_seen():

@@ -10,6 +10,7 @@ import spectraplex as sx
 from spectraplex.losses import LOSSES, Huber, Quantile, Softmax
 from spectraplex.losses.protocol import Conjugate
 from spectraplex.matrices.operators import Dense
+from spectraplex.measurements import povms
 
 D = 5
 
@@ -54,6 +55,9 @@ FORMS = {
         sx.Features(csr_matrix(r.random((9, D)) * (r.random((9, D)) < 0.7)) + csr_matrix(0.1 * np.ones((9, D))), 3),
         sx.NuclearBall((D, 3), 2.0),
     ),
+    "pauli": lambda r: (sx.Pauli(["XZ", "YY", "ZX", "ZZ"]), sx.Spectrahedron(4)),
+    "pauli, outcomes": lambda r: (sx.Pauli(["XZ", "XX", "ZX"] * 4, np.repeat(range(4), 3)), sx.TraceBall(4, 2.0)),
+    "product": lambda r: (sx.Product([povms.sic(), povms.mub(3)]), sx.Spectrahedron(6)),
     "differences, triplets": triplets,
     "differences, pairs": pairs,
 }

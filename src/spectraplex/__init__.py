@@ -15,6 +15,8 @@ from .measurements import (
     Identity,
     Matrices,
     Measurements,
+    Pauli,
+    Product,
     RankOnes,
 )
 from .methods import (
@@ -68,9 +70,11 @@ __all__ = [
     "Pairwise",
     "Path",
     "PathPoint",
+    "Pauli",
     "Penalized",
     "Point",
     "Problem",
+    "Product",
     "Progress",
     "ProjectedGradient",
     "RankOneRegularized",

@@ -147,4 +147,4 @@ def _typed() -> tuple[str, ...]:
     return ("spectraplex", *sys.argv[1:])
 
 
-from . import app_answers, app_checks  # noqa: E402, F401 - last, so that --help has the commands in this order
+from . import app_answers, app_tomography, app_checks  # isort: skip # noqa: E402, F401 - last, so that --help has the commands in this order

@@ -11,8 +11,10 @@ from .out import put_json, put_words
 FACES = {
     "spectraplex complete": "observations of a table with holes (ratings, scores) in a file; predictions wanted",
     "spectraplex impute": "a wide table of measurements with blanks in a file; the blanks filled",
+    "spectraplex tomography": "counts of a quantum measurement in a file; the state wanted, with error bars",
     "MatrixCompletion": "the same as `complete` in Python; a scikit-learn regressor on pairs of labels",
     "NuclearNormImputer": "the same as `impute` in Python; a scikit-learn transformer, also inside a Pipeline",
+    "StateTomography": "the same as `tomography` in Python; any local measurement, intervals, a test of the fit",
     "spectraplex.solve": "an objective of your own, another domain, a method by name",
 }
 #: method → when to use it; what it does is the first line of its docstring.

@@ -33,7 +33,10 @@ def sentences(command: Callable[..., Any]) -> Callable[..., Any]:
             say(told(error))
             code = 2
         except (ValueError, TypeError) as error:
-            say(str(error).removeprefix("MatrixCompletion: ").removeprefix("NuclearNormImputer: "))
+            words = str(error)
+            for owner in ("MatrixCompletion: ", "NuclearNormImputer: ", "StateTomography: "):
+                words = words.removeprefix(owner)
+            say(words)
             code = 2
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise

@@ -1,7 +1,8 @@
 """What this library does, in half a minute: ``python -m spectraplex.demo --out FOLDER``.
 
-A half-empty table of ratings is predicted from (demo_table.py), four methods race on another, then a photograph with
-most of its pixels missing is filled in (demo_photo.py). Everything is seeded; files are written inside the folder only.
+A half-empty table of ratings is predicted from (table.py), four methods race on another, a photograph with most of its
+pixels missing is filled in (photograph.py), and a quantum state is fitted to counts (state.py). Everything is seeded;
+files are written inside the folder only.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..problem import Problem
 from ..result import Result
 from ..stop import Stop
 from . import photograph as demo_photo
+from . import state as demo_state
 from . import table as demo_table
 from .photograph import SEED, solve_or_end
 
@@ -172,11 +174,19 @@ def summary(run: Race, filling: demo_photo.Filling) -> str:
     return "\n".join(f"  {line}" for line in lines)
 
 
+def show_state(out: Path, quick: bool = False) -> None:
+    """Fit a state to counts, print what came out, draw it."""
+    print("\n4. A quantum state from counts\n")
+    done = demo_state.fit(quick)
+    print(demo_state.told(done))
+    demo_state.draw(done, out / "state.png")
+
+
 def main(arguments: Sequence[str] | None = None, quick: bool = False) -> int:
     """The command; returns its exit code: 0, or 2 when the pictures cannot be made, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m spectraplex.demo",
-        description="Predict ratings, race four methods, fill in a photograph: half a minute.",
+        description="Predict ratings, race four methods, fill in a photograph, fit a quantum state: half a minute.",
     )
     parser.add_argument(
         "--out",
@@ -226,9 +236,10 @@ def _run(out: Path, quick: bool) -> None:
     demo_table.write(table, out / "report.html")
     run = show_race(out, quick)
     filling = show_fill(out, quick)
-    print(f"\n4. What was seen\n\n{summary(run, filling)}\n")
+    show_state(out, quick)
+    print(f"\n5. What was seen\n\n{summary(run, filling)}\n")
     where = Path(os.path.relpath(out))
-    print(f"  Pictures: {where / 'race.png'} and {where / 'photograph.png'}")
+    print(f"  Pictures: {where / 'race.png'}, {where / 'photograph.png'} and {where / 'state.png'}")
     print(f"  A report about the first table: {where / 'report.html'}")
     print(f"  All in {time.perf_counter() - began:.0f} seconds.")
 

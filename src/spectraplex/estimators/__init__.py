@@ -1,11 +1,20 @@
-"""The scikit-learn face: estimators for people with a half-empty table."""
+"""The scikit-learn face: estimators for people with a half-empty table, or with counts of a quantum state."""
 
 from .completion.estimator import MatrixCompletion
 from .completion.exchange import radius_for
 from .imputation.estimator import NuclearNormImputer
 from .one_class.estimator import OneClassCompletion
+from .tomography.estimator import StateTomography
+from .tomography.exchange import tomography_fitter
 
-__all__ = ["MatrixCompletion", "NuclearNormImputer", "OneClassCompletion", "radius_for"]
+__all__ = [
+    "MatrixCompletion",
+    "NuclearNormImputer",
+    "OneClassCompletion",
+    "StateTomography",
+    "radius_for",
+    "tomography_fitter",
+]
 
 
 def __dir__() -> list[str]:

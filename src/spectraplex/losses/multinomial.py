@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..places.counts import counted
 from ..places.numpy import Array
 from .curves import Curve
+from .log_line import LogLine
 from .poisson import outside
 from .protocol import Conjugate, Prepared, Shape
 from .separable import counts, edge, smoothly, total, unweighed, weighed
@@ -31,6 +33,8 @@ class Multinomial:
         return counts(self, targets, weights, shape)
 
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
+        if isinstance(z, np.ndarray):
+            return counted(z, b if weights is None else weights * b)
         seen = b > 0.0
         if outside(z, seen):
             return math.inf, np.full_like(z, math.nan)
@@ -38,7 +42,10 @@ class Multinomial:
         return weighed(-b * np.log(safe), -b / safe, weights)
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
-        return smoothly(self, z, dz, b, weights, edge(z[b > 0.0], dz[b > 0.0]))
+        if not isinstance(z, np.ndarray):
+            return smoothly(self, z, dz, b, weights, edge(z[b > 0.0], dz[b > 0.0]))
+        seen = np.flatnonzero(b)
+        return LogLine(z[seen], dz[seen], b[seen] if weights is None else weights[seen] * b[seen])
 
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
         bend: Array = b / np.where(b > 0.0, z, 1.0) ** 2

@@ -9,6 +9,8 @@ from .entries import Entries
 from .features import Features
 from .identity import Identity
 from .matrices import Matrices
+from .pauli import Pauli
+from .product import Product
 from .protocol import Measurements
 from .rank_ones import RankOnes
 
@@ -20,6 +22,8 @@ MEASUREMENTS: dict[str, Any] = {
     "identity": Identity,
     "features": Features,
     "differences": Differences,
+    "pauli": Pauli,
+    "product": Product,
 }
 
 __all__ = [
@@ -30,5 +34,7 @@ __all__ = [
     "Identity",
     "Matrices",
     "Measurements",
+    "Pauli",
+    "Product",
     "RankOnes",
 ]

@@ -35,8 +35,8 @@ class Fit:
 
     Parameters
     ----------
-    measurements : ``Entries``, ``Matrices``, ``RankOnes``, ``Identity``, ``Features``, ``Differences``, or your own
-        (docs/your-own.md).
+    measurements : ``Entries``, ``Matrices``, ``RankOnes``, ``Identity``, ``Features``, ``Differences``, ``Pauli``,
+        ``Product``, or your own (docs/your-own.md).
     targets : one number a measurement; one number for all of them; labels where the loss says so.
     loss : a name from ``spectraplex.losses.LOSSES``, or a loss with its settings such as
         ``sx.losses.Quantile(0.9, 0.1)``, or your own.

@@ -150,8 +150,14 @@ def _template() -> Any:
     return _compiled()
 
 
-@cache
 def _compiled() -> Any:
+    return environment().get_template("report.html.j2")
+
+
+@cache
+def environment() -> Any:
+    """Where the templates are, with the filters that they use."""
+    ready()
     import jinja2
 
     room = jinja2.Environment(
@@ -168,7 +174,7 @@ def _compiled() -> Any:
         "plain": _plain,
     }
     room.globals["counted"] = counted
-    return room.get_template("report.html.j2")
+    return room
 
 
 def _plain(value: Any) -> str:

@@ -1,0 +1,1 @@
+"""From counts to a state with error bars."""

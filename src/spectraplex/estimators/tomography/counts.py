@@ -1,0 +1,182 @@
+"""Counts, from whatever they come in: dictionaries of bit strings, arrays, a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...checks import numbers
+from ...places.numpy import Array
+from ..input.observations import as_frame
+from .outcomes import OWNER, PROCESS, Reader, whole_outcomes
+
+Setting = tuple[str, ...]
+Outcomes = Callable[[Setting], Reader]  # the reader of the outcomes of a setting
+_NAMES = {"setting": ("setting", "settings", "basis"), "outcome": ("outcome", "outcomes", "bits", "bitstring")}
+_NAMES["count"] = ("count", "counts", "shots", "n")
+_CHANNEL = ("preparation", "prep", "input", "input_state", "preparation_setting")
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of all outcomes of distinct settings, flat; those of setting s are counts[starts[s] : starts[s + 1]]."""
+
+    settings: tuple[Setting, ...]
+    counts: Array
+    starts: Array
+    empty: int = 0  # settings that had no shots and were left out
+
+    @property
+    def shots(self) -> Array:
+        return np.add.reduceat(self.counts, self.starts[:-1])
+
+    @property
+    def words(self) -> list[str]:
+        return [word(setting) for setting in self.settings]
+
+    def spread(self, each: Array) -> Array:
+        """One number a setting, repeated for each of its outcomes."""
+        return np.repeat(each, np.diff(self.starts))
+
+    def with_counts(self, counts: Array) -> Counted:
+        return Counted(self.settings, counts, self.starts)
+
+
+def word(setting: Setting) -> str:
+    return "".join(setting) if all(len(one) == 1 for one in setting) else " ".join(setting)
+
+
+def read_counts(settings: Any, counts: Any, reader: Outcomes) -> Counted:
+    """Whatever ``fit`` was given, checked: settings with counts, a dictionary of both, or a frame."""
+    if counts is None:
+        frame = as_frame(settings, OWNER)
+        if frame is not None:
+            return _collected(*_from_frame(frame), reader)
+        if not isinstance(settings, Mapping):
+            raise TypeError(
+                f"{OWNER}: counts are missing; give fit(settings, counts), a dictionary setting → counts, or a frame "
+                "with the columns setting, outcome, count."
+            )
+        settings, counts = list(settings), list(settings.values())
+    found = [as_setting(one, i) for i, one in enumerate(_listed(settings))]
+    if isinstance(counts, Mapping):  # of one setting alone, or of settings by name
+        counts = [counts] if len(found) == 1 else [counts.get(one) for one in settings]
+    if not isinstance(counts, np.ndarray):
+        counts = list(counts)
+    if len(counts) != len(found):
+        raise ValueError(f"{OWNER}: {len(found)} settings but counts for {len(counts)}; give one each.")
+    rows: list[Any] = [_row(setting, given, reader) for setting, given in zip(found, counts, strict=True)]
+    return _merged(found, rows, reader)
+
+
+def _listed(settings: Any) -> list[Any]:
+    if isinstance(settings, str):
+        raise TypeError(f"{OWNER}: settings must be a list, got the one word {settings!r}; write [{settings!r}].")
+    return list(settings)
+
+
+def as_setting(given: Any, i: int) -> Setting:
+    """A word of letters, or a tuple of names."""
+    pair = isinstance(given, tuple | list) and len(given) == 2 and all(isinstance(one, str) for one in given)
+    if pair and len(given[0]) == len(given[1]) > 1 and set(given[0] + given[1]) <= set("XYZxyz"):
+        raise ValueError(PROCESS)  # what was prepared and what was measured
+    if isinstance(given, str) and given.strip():
+        return tuple(given.split()) if " " in given.strip() else tuple(given.strip())
+    if isinstance(given, tuple | list) and given:
+        return tuple(str(one) for one in given)
+    raise TypeError(f"{OWNER}: settings[{i}] must be a word such as 'XZY' or a tuple of names, got {given!r}.")
+
+
+def _row(setting: Setting, given: Any, reader: Outcomes) -> Array:
+    """The counts of one setting, all outcomes in order."""
+    read, name = reader(setting), f"setting {word(setting)!r}"
+    row = np.zeros(read.total)
+    if given is None:
+        return row
+    if isinstance(given, Mapping):
+        for outcome, count in given.items():
+            row[read.index(outcome, name)] += _count(count, f"{name}, outcome {outcome!r}")
+        return row
+    array = numbers(OWNER, f"counts of {name}", given, ndim=1)
+    if array.size != read.total:
+        raise ValueError(f"{OWNER}: {name} has {read.total} outcomes, but {array.size} counts were given.")
+    if (array < 0).any():
+        place = int(np.argmin(array >= 0))
+        raise ValueError(f"{OWNER}: {name}: the count of outcome {place} is {array[place]:g}; counts are not negative.")
+    return np.asarray(array[read.order()]) if read.backwards else array
+
+
+def _count(count: Any, where: str) -> float:
+    try:
+        number = float(count)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number >= 0.0):
+        raise ValueError(f"{OWNER}: {where}: the count is {count!r}; counts are numbers that are not negative.")
+    return number
+
+
+def _from_frame(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    known = {str(name).lower(): name for name in frame.columns}
+    if any(name in known for name in _CHANNEL):
+        raise ValueError(PROCESS)
+    columns = []
+    for role, names in _NAMES.items():
+        name = next((known[name] for name in names if name in known), None)
+        if name is None:
+            raise ValueError(
+                f"{OWNER}: the frame has no column {role!r}; it needs setting, outcome and count, and has "
+                f"{', '.join(map(str, frame.columns))}."
+            )
+        columns.append(frame[name])
+    settings = columns[0].to_list()
+    outcomes = columns[1].to_list()
+    if outcomes and all(isinstance(one, int | np.integer) for one in outcomes):
+        outcomes = whole_outcomes(np.asarray(outcomes), len(as_setting(settings[0], 0)), "the column of outcomes")
+    return settings, outcomes, columns[2].to_list()
+
+
+def collect(settings: Sequence[Any], outcomes: Sequence[Any], counts: Sequence[Any], reader: Outcomes) -> Counted:
+    """From three columns of equal length."""
+    return _collected(list(settings), list(outcomes), list(counts), reader)
+
+
+def _collected(settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes) -> Counted:
+    rows: dict[Setting, Array] = {}
+    named: dict[Any, tuple[Array, Reader]] = {}  # files have millions of lines and few words
+    places: dict[tuple[Reader, Any], int] = {}
+    for i, (given, outcome, count) in enumerate(zip(settings, outcomes, counts, strict=True)):
+        if given not in named:
+            setting = as_setting(given, i)
+            read = reader(setting)
+            named[given] = rows.setdefault(setting, np.zeros(read.total)), read
+        row, read = named[given]
+        place = places.get((read, outcome))
+        if place is None:
+            place = places[read, outcome] = read.index(outcome, f"row {i + 1} (setting {given!r})")
+        row[place] += _count(count, f"row {i + 1} (setting {given!r})")
+    if not rows:
+        raise ValueError(f"{OWNER}: there are no counts.")
+    return _merged(list(rows), list(rows.values()), reader)
+
+
+def _merged(settings: list[Setting], rows: list[Array], reader: Outcomes) -> Counted:
+    """Every setting once, counts added up; those without shots left out."""
+    held: dict[Setting, Array] = {}
+    for setting, row in zip(settings, rows, strict=True):
+        held[setting] = held[setting] + row if setting in held else row
+    lengths = {len(setting) for setting in held}
+    if len(lengths) > 1:
+        short = next(setting for setting in held if len(setting) != len(settings[0]))
+        raise ValueError(
+            f"{OWNER}: setting {word(short)!r} has {len(short)} letters, the first has {len(settings[0])}; give one a "
+            "qubit."
+        )
+    seen = {setting: row for setting, row in held.items() if row.any()}
+    if not seen:
+        raise ValueError(f"{OWNER}: all counts are zero; there is nothing to fit.")
+    starts = np.concatenate([[0], np.cumsum([row.size for row in seen.values()])])
+    return Counted(tuple(seen), np.concatenate(list(seen.values())), starts, len(held) - len(seen))

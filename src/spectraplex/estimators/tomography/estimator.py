@@ -1,0 +1,295 @@
+"""StateTomography: from counts to a state with error bars and a certificate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ...checks import is_word, whole
+from ...places.numpy import Array
+from ...problem import Problem
+from ..completion.either_way import EitherWay
+from . import exchange
+from . import state as states
+from .bootstrap import Estimate, Replicas, estimated, replicas
+from .counts import Counted, as_setting, read_counts
+from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
+from .goodness import Goodness, PerSetting, goodness, per_setting
+from .hedging import chosen
+from .outcomes import OWNER
+
+_ORDERS = ("same", "reversed")
+
+
+class StateTomography(BaseEstimator):
+    """The state ρ ⪰ 0, tr ρ = 1, that makes counts of measurements most likely, with a certified likelihood gap.
+
+    Up to ten qubits a fit works on matrices, beyond on factors of ρ: nothing is stored for a setting, and 14 qubits
+    take a minute or so.
+
+    Parameters
+    ----------
+    likelihood : "multinomial" minimises −Σ n ln p; "least-squares" ½Σ shots·(p − frequency)²; "weighted" the same
+        with every term divided by the variance p(1 − p) that the counts show.
+    bit_order : "same": the first bit of an outcome belongs to the first letter of its setting (also qiskit's Pauli
+        labels with qiskit's counts). "reversed": the last bit does (qiskit's counts, settings that begin with qubit 0).
+    readout : a confusion matrix a qubit, in the order of the letters: column t has the chances of what is read where t
+        was the outcome.
+    povms : local measurements of your own, as for ``spectraplex.Product``: SIC, MUB, qutrits, mixed dimensions.
+    hedging : this many shots are added to every setting, spread evenly over its outcomes: no outcome is then said to be
+        impossible. "auto" holds a quarter of the shots out and takes the hedging that predicts them best; 0 is none.
+    tolerance : "auto" ends at a certified gap of 0.01·dimension nats, far below what chance is worth (10⁻⁴ of the gain
+        over the fully mixed state with least squares); a number is a share of that gain.
+    max_iter : most steps of the solver.
+    n_jobs : processes of ``bootstrap``, as in scikit-learn.
+    device : "cuda" solves on a GPU (the extra ``torch``): for more than ten qubits; None here.
+    random_state : a whole number: seeds the solver, certificates and ``bootstrap``.
+
+    Attributes
+    ----------
+    state_ : ρ in factors: ``state_.vectors`` (columns) and ``state_.weights``.
+    settings_, shots_ : settings with at least one shot, each once, and their shots.
+    hedging_ : the hedging fitted with, in shots a setting.
+    local_ : the dimensions of the parts; all 2 for qubits.
+    value_, gap_ : the objective (nats where the likelihood is multinomial) and how far it can be from the best.
+    certificate_, result_, n_iter_, status_ : of the solve.
+    notices_ : what is worth knowing about the data, as sentences.
+    replicas_ : after ``bootstrap``: the refitted states.
+
+    Examples
+    --------
+    >>> from spectraplex.estimators import StateTomography
+    >>> counts = {"XX": {"00": 51, "11": 49}, "YY": {"01": 48, "10": 52}, "ZZ": {"00": 50, "11": 50}}
+    >>> model = StateTomography().fit(counts)
+    >>> round(model.fidelity("GHZ"), 2)
+    1.0
+    """
+
+    def __init__(
+        self,
+        likelihood: str = "multinomial",
+        *,
+        bit_order: str = "same",
+        readout: Any = None,
+        povms: Any = None,
+        hedging: Any = 0.0,
+        tolerance: Any = "auto",
+        max_iter: int = 500,
+        n_jobs: int | None = None,
+        device: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.likelihood = likelihood
+        self.bit_order = bit_order
+        self.readout = readout
+        self.povms = povms
+        self.hedging = hedging
+        self.tolerance = tolerance
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.device = device
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------------------------------------------ fitting
+
+    def fit(self, settings: Any, counts: Any = None) -> StateTomography:
+        """Fit counts.
+
+        Parameters
+        ----------
+        settings : words such as "XZY", one letter a qubit (with ``povms``, tuples of names); or, without ``counts``, a
+            dictionary setting → counts, or a data frame with the columns setting, outcome, count.
+        counts : one a setting: a dictionary of bit strings (or numbers) and counts, such as qiskit's ``Counts``; or an
+            array with the counts of all outcomes 00…0, 00…1, …. A setting may come several times.
+        """
+        return self.fit_counted(read_counts(settings, counts, self._scheme().reader))
+
+    def fit_counted(self, data: Counted) -> StateTomography:
+        """The same for counts that are read already."""
+        task = self._task(data)
+        impossible(task)
+        if is_word(task.hedging, "auto"):
+            task = replace(task, hedging=chosen(task, self.random_state))
+        self._take(task, task.solve(task.problem(), seed=self.random_state))
+        return self
+
+    @EitherWay
+    def from_qiskit(self, data: Any) -> StateTomography:
+        """Fit the ``ExperimentData`` of qiskit-experiments' ``StateTomography``; on the class, default settings."""
+        return self.fit(*exchange.from_qiskit(data))
+
+    def _scheme(self) -> Scheme:
+        if self.bit_order not in _ORDERS:
+            raise ValueError(f"{OWNER}: bit_order must be 'same' or 'reversed', got {self.bit_order!r}.")
+        if self.readout is not None and self.povms is not None:
+            raise ValueError(f"{OWNER}: give readout or povms, not both; povms.confused(povm, confusion) joins them.")
+        return Scheme(self.readout, self.povms, self.bit_order == "reversed")
+
+    def _task(self, data: Counted) -> Task:
+        likelihood, tolerance = likelihood_or_say(self.likelihood), tolerance_or_say(self.tolerance)
+        whole(OWNER, "random_state", self.random_state, least=0)
+        most, hedging = whole(OWNER, "max_iter", self.max_iter), hedging_or_say(self.hedging)
+        measured = self._scheme().measurements(data.settings)
+        return Task(data, measured, likelihood, hedging, tolerance, most, self.device)
+
+    def _take(self, task: Task, result: Any) -> None:
+        measurements, data = task.measurements, task.data
+        self._fitted, self.result_, self.state_ = task, result, as_state(result.X)
+        self.certificate_, self.status_, self.n_iter_ = result.certificate, result.status, result.trace[-1].step
+        self.value_, self.gap_ = result.value, result.gap
+        self.settings_, self.shots_ = tuple(data.words), data.shots
+        self.local_ = (2,) * measurements.qubits if self.povms is None else measurements.local
+        self.hedging_ = task.hedging
+        self.mixed_value_ = task.mixed_value(task.problem())
+        self.replicas_: Replicas | None = None
+        self.notices_ = _notices(task, result)
+
+    # ------------------------------------------------------------------------------------------------- error bars
+
+    def bootstrap(self, n: int = 200, kind: str = "parametric") -> StateTomography:
+        """Draw counts again and refit them, n times, beginning at the fitted state: what intervals are made of.
+
+        Parameters
+        ----------
+        n : how many; 200 are enough for intervals at 95 %.
+        kind : "parametric" draws from the fitted state, "resampled" from the observed frequencies.
+        """
+        check_is_fitted(self, "state_")
+        count = whole(OWNER, "n", n, least=2)
+        self.replicas_ = replicas(self._fitted, self.state_, count, kind, self.random_state, self.n_jobs)
+        return self
+
+    def _estimated(self, function: Any, interval: Any, bounds: tuple[float, float]) -> Any:
+        check_is_fitted(self, "state_")
+        return estimated(function, self.state_, self.replicas_, interval, bounds)
+
+    # --------------------------------------------------------------------------------------------------- answering
+
+    def density_matrix(self) -> Array:
+        """ρ as an ordinary matrix; the first letter of a setting is the slowest index."""
+        check_is_fitted(self, "state_")
+        return states.density_matrix(self.state_)
+
+    def fidelity(self, target: Any, interval: float | None = None) -> float | Estimate:
+        """(tr √(√ρ σ √ρ))² with a target: a vector, a density matrix, ``state_`` of another fit, "W" or "GHZ".
+
+        With ``interval=0.95`` an ``Estimate`` with ``value``, ``low`` and ``high``; ``bootstrap`` comes first.
+        """
+        check_is_fitted(self, "state_")
+        A = states.target_root(target, self.state_.vectors.shape[0])
+        return self._estimated(lambda state: states.fidelity(state, A), interval, (0.0, 1.0))
+
+    def purity(self, interval: float | None = None) -> float | Estimate:
+        """tr ρ²."""
+        check_is_fitted(self, "state_")
+        return self._estimated(states.purity, interval, (1.0 / self.state_.vectors.shape[0], 1.0))
+
+    def entropy(self, interval: float | None = None, base: float = 2.0) -> float | Estimate:
+        """−tr ρ log ρ, in bits unless another base is given."""
+        check_is_fitted(self, "state_")
+        top = math.log(self.state_.vectors.shape[0]) / math.log(base)
+        return self._estimated(lambda state: states.entropy(state, base), interval, (0.0, top))
+
+    def negativity(self, partition: Any, interval: float | None = None) -> float | Estimate:
+        """Minus the sum of the negative eigenvalues of the partial transpose; ``partition`` lists places of letters."""
+        check_is_fitted(self, "state_")
+        some = [partition] if isinstance(partition, int) else partition
+        return self._estimated(lambda state: states.negativity(state, some, self.local_), interval, (0.0, math.inf))
+
+    def expectation(self, observable: Any, interval: float | None = None) -> float | Estimate:
+        """tr(Oρ): a Hermitian matrix, a string such as "XIZ", or a dictionary of strings and coefficients."""
+        ends = (-1.0, 1.0) if isinstance(observable, str) else (-math.inf, math.inf)
+        return self._estimated(lambda state: states.expectation(state, observable), interval, ends)
+
+    def eigenvalues(self, interval: float | None = None, count: int | None = None) -> Any:
+        """The eigenvalues of ρ, largest first; with an interval a list of ``Estimate``."""
+        check_is_fitted(self, "state_")
+        found = states.eigenvalues(self.state_, count)
+        if interval is None:
+            return found
+
+        def nth(k: int) -> Any:
+            return self._estimated(lambda state: float(states.eigenvalues(state, found.size)[k]), interval, (0.0, 1.0))
+
+        return [nth(k) for k in range(found.size)]
+
+    def predict_counts(self, settings: Any, shots: float = 1.0) -> Any:
+        """Expected counts of settings, one row each; with the default of one shot, chances."""
+        check_is_fitted(self, "state_")
+        given = tuple(as_setting(one, i) for i, one in enumerate(settings))
+        readers = [self._scheme().reader(setting) for setting in given]
+        chances = self._fitted.chances(self.state_, self._scheme().measurements(given))
+        rows = np.split(shots * chances, np.cumsum([reader.total for reader in readers])[:-1])
+        ordered = [row[np.argsort(reader.order())] for row, reader in zip(rows, readers, strict=True)]
+        return np.array(ordered) if len({row.size for row in ordered}) == 1 else ordered
+
+    def score(self, settings: Any, counts: Any = None) -> float:
+        """The mean logarithm of the chance of each shot, in nats: larger is better."""
+        check_is_fitted(self, "state_")
+        data = read_counts(settings, counts, self._scheme().reader)
+        chances, seen = self._fitted.chances(self.state_, self._scheme().measurements(data.settings)), data.counts > 0
+        with np.errstate(divide="ignore"):
+            return float(data.counts[seen] @ np.log(chances[seen]) / data.counts.sum())
+
+    def goodness_of_fit(self) -> Goodness:
+        """Whether any state fits these counts: the deviance beside what chance alone gives, and a p-value."""
+        check_is_fitted(self, "state_")
+        return goodness(self._fitted, self.state_, self.replicas_, self.random_state)
+
+    def fit_per_setting(self) -> PerSetting:
+        """How well each setting is fitted, in standard deviations above what chance gives."""
+        check_is_fitted(self, "state_")
+        return per_setting(self._fitted, self.state_, self.random_state)
+
+    def problem(self) -> Problem:
+        """The convex problem that was solved: ``spectraplex.verify(certificate_, problem(), state_)`` checks it."""
+        check_is_fitted(self, "state_")
+        return replace(self._fitted, device=None).problem()
+
+    # ---------------------------------------------------------------------------------------------------- exchange
+
+    def to_qiskit(self, reverse: bool = False) -> Any:
+        """qiskit's ``DensityMatrix``; ``reverse`` where settings begin with qubit 0 (qiskit's labels end with it)."""
+        return exchange.to_qiskit(self._exchanged(reverse), self._turned(reverse))
+
+    def to_qutip(self, reverse: bool = False) -> Any:
+        """qutip's ``Qobj`` with the parts' dimensions, in the order of the letters."""
+        return exchange.to_qutip(self._exchanged(reverse), self._turned(reverse))
+
+    def _turned(self, reverse: bool) -> tuple[int, ...]:
+        return tuple(self.local_[::-1] if reverse else self.local_)
+
+    def _exchanged(self, reverse: bool) -> Array:
+        rho, n = self.density_matrix(), len(self.local_)
+        if not reverse:
+            return rho
+        order = [*range(n)[::-1], *range(n, 2 * n)[::-1]]
+        return np.asarray(rho.reshape(*self.local_, *self.local_).transpose(order).reshape(rho.shape))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.no_validation = True
+        return tags
+
+
+def _notices(task: Task, result: Any) -> list[str]:
+    """Sentences on what the data do not tell."""
+    data, found = task.data, []
+    if data.empty:
+        found.append(f"{data.empty} of {data.empty + len(data.settings)} settings had no shots and were left out.")
+    d = task.dimension
+    told = sum(int(size) - 1 for size in np.diff(data.starts))
+    if told < d * d - 1:
+        found.append(
+            f"These settings tell at most {told} numbers of the {d * d - 1} that a state has: other states fit as well "
+            "where the true one is not of low rank."
+        )
+    if data.counts.sum() < d:
+        found.append(f"There are {data.counts.sum():g} shots for a state of dimension {d}; error bars will be wide.")
+    return found

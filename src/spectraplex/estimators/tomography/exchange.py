@@ -1,0 +1,111 @@
+"""To and from qiskit and qutip, each loaded only where it is used."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any
+
+import numpy as np
+
+from ...measurements.povms import pauli
+from ...places.numpy import Array
+from .counts import read_counts
+from .fitting import Scheme, Task, as_state
+from .outcomes import OWNER, PROCESS
+from .state import density_matrix
+
+
+def to_qiskit(rho: Array, local: tuple[int, ...]) -> Any:
+    try:
+        qiskit = importlib.import_module("qiskit.quantum_info")
+    except ImportError:
+        raise ImportError(f"{OWNER}: to_qiskit needs qiskit; install it, or use density_matrix().") from None
+    return qiskit.DensityMatrix(rho, dims=tuple(local[::-1]))
+
+
+def to_qutip(rho: Array, local: tuple[int, ...]) -> Any:
+    try:
+        qutip = importlib.import_module("qutip")
+    except ImportError:
+        raise ImportError(f"{OWNER}: to_qutip needs qutip; install it, or use density_matrix().") from None
+    return qutip.Qobj(rho, dims=[list(local), list(local)])
+
+
+def from_qiskit(data: Any) -> tuple[list[str], list[Any]]:
+    """Settings and counts of a state tomography experiment: letters and bits both end with qubit 0.
+
+    Its circuits say with ``m_idx`` which of Z, X, Y each qubit was measured in, qubit 0 first.
+    """
+    given = data.data() if callable(getattr(data, "data", None)) else data
+    settings, counts = [], []
+    for i, circuit in enumerate(given):
+        facts = circuit.get("metadata", {}) if isinstance(circuit, dict) else {}
+        if facts.get("p_idx"):
+            raise ValueError(PROCESS)
+        index = facts.get("m_idx")
+        if index is None or "counts" not in circuit:
+            raise ValueError(
+                f"{OWNER}: data {i} has no counts with a measurement index (m_idx); is this a StateTomography "
+                "experiment with the Pauli basis?"
+            )
+        if any(int(one) not in (0, 1, 2) for one in index):
+            raise ValueError(f"{OWNER}: data {i} is measured in a basis other than Z, X, Y; use fit with povms.")
+        settings.append("".join("ZXY"[int(one)] for one in np.asarray(index)[::-1]))
+        counts.append(dict(circuit["counts"]))
+    return settings, counts
+
+
+def tomography_fitter(
+    outcome_data: Any,
+    shot_data: Any,
+    measurement_data: Any,
+    preparation_data: Any,
+    measurement_basis: Any = None,
+    measurement_qubits: Any = None,
+    *,
+    likelihood: str = "multinomial",
+    hedging: float = 0.0,
+    tolerance: Any = "auto",
+    **others: Any,
+) -> tuple[Any, dict[str, Any]]:
+    """A fitter for qiskit-experiments: ``StateTomographyAnalysis().set_options(fitter=tomography_fitter)``.
+
+    Called with the counts of every setting, (1, settings, outcomes), the shots, and the index of each qubit's
+    measurement in ``measurement_basis``, qubit 0 first. Returns the density matrix and a dictionary that has the
+    certified gap in nats beside what the analysis asks for. ``fitter_options`` may have likelihood, hedging, tolerance.
+    """
+    if np.size(preparation_data) or others.get("preparation_basis") is not None:
+        raise ValueError(PROCESS)
+    if others.get("conditional_measurement_indices"):
+        raise ValueError(f"{OWNER}: states that hang on the outcome of some of the measured qubits are not here yet.")
+    began, index = time.perf_counter(), np.asarray(measurement_data, dtype=np.int64)
+    qubits = list(range(index.shape[1])) if measurement_qubits is None else list(measurement_qubits)
+    parts = [_local(measurement_basis, qubit, index[:, place]) for place, qubit in enumerate(qubits)][::-1]
+    settings = [tuple(str(one) for one in row[::-1]) for row in index]
+    scheme, counts = Scheme(povms=parts), np.asarray(outcome_data, dtype=np.float64)
+    counts = counts.reshape(-1, *counts.shape[-2:])
+    fits, gaps = [], []
+    for each in counts:
+        data = read_counts(settings, each, scheme.reader)
+        task = Task(data, scheme.measurements(data.settings), likelihood, hedging, tolerance)
+        result = task.solve(task.problem())
+        fits.append(each.sum() / counts.sum() * density_matrix(as_state(result.X)))
+        gaps.append(result.gap)
+    local = tuple(int(next(iter(part.values())).shape[1]) for part in parts[::-1])
+    facts: dict[str, Any] = {"fitter": "tomography_fitter", "gap": gaps[0] if len(gaps) == 1 else gaps}
+    facts |= {"fitter_time": time.perf_counter() - began, "input_dims": (1,), "output_dims": local}
+    facts |= {"conditional_circuit_outcome": list(range(len(fits)))} if len(fits) > 1 else {}
+    return (fits[0] if len(fits) == 1 else fits), facts
+
+
+def _local(basis: Any, qubit: int, used: Array) -> dict[str, Array]:
+    """The measurements of one qubit that were used, by their index: that of Z, X, Y where no basis is given."""
+    if basis is None:
+        known = pauli()
+        return {str(i): known["ZXY"[i]] for i in sorted(set(used.tolist()))}
+    outcomes = range(int(basis.outcome_shape((qubit,))[0]))
+    return {
+        str(i): np.array([np.asarray(basis.matrix((i,), o, (qubit,))) for o in outcomes])
+        for i in sorted(set(used.tolist()))
+    }

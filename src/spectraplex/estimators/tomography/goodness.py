@@ -1,0 +1,75 @@
+"""Does any state fit these counts? The deviance beside what chance alone would give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...matrices.factors import Symmetric
+from ...places.numpy import Array
+from .bootstrap import Replicas, deviances, draw
+from .fitting import Task
+
+_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Goodness:
+    """The deviance of a fit, what is expected of it if some state is the truth, and how often chance alone exceeds it.
+
+    ``method`` is "bootstrap" where refitted counts say it, else "simulated": counts drawn from the fitted state, whose
+    deviance is lowered by the number of parameters that a state of this rank has.
+    """
+
+    statistic: float
+    expected: float
+    p_value: float
+    method: str
+
+    def __str__(self) -> str:
+        words = "no sign that the model is wrong" if self.p_value >= 0.01 else "some settings do not fit any state"
+        return f"deviance {self.statistic:.4g}, {self.expected:.4g} expected, p = {self.p_value:.3g}: {words}"
+
+
+@dataclass(frozen=True, eq=False)
+class PerSetting:
+    """For every setting: shots, deviance, and how many standard deviations that is above what is expected."""
+
+    settings: list[str]
+    shots: Array
+    deviance: Array
+    excess: Array
+
+
+def goodness(task: Task, state: Symmetric, drawn: Replicas | None, seed: int) -> Goodness:
+    data, expected = task.data, task.data.spread(task.data.shots) * task.chances(state)
+    statistic = float(deviances(data.counts, expected).sum())
+    if drawn is not None and drawn.kind == "parametric":
+        chance, method = drawn.deviances, "bootstrap"
+    else:
+        rank, d = state.weights.size, task.dimension
+        used = 2 * d * rank - rank * rank - 1  # the dimension of states of this rank
+        chance, method = _simulated(task, state, seed).sum(axis=1) - used, "simulated"
+    above = float((np.sum(chance >= statistic) + 1.0) / (chance.size + 1.0))
+    return Goodness(statistic, float(chance.mean()), above, method)
+
+
+def per_setting(task: Task, state: Symmetric, seed: int) -> PerSetting:
+    data = task.data
+    expected = data.spread(data.shots) * task.chances(state)
+    each = np.add.reduceat(deviances(data.counts, expected), data.starts[:-1])
+    chance = _simulated(task, state, seed)
+    deviation = np.maximum(chance.std(axis=0, ddof=1), 1e-12)
+    return PerSetting(data.words, data.shots, each, (each - chance.mean(axis=0)) / deviation)
+
+
+def _simulated(task: Task, state: Symmetric, seed: int) -> Array:
+    """Deviances of every setting, for counts drawn from the state and not refitted: one row a draw."""
+    data, chances = task.data, task.chances(state)
+    expected, draws = data.spread(data.shots) * chances, max(20, min(_DRAWS, 20_000_000 // data.counts.size))
+    rows = []
+    for i in range(draws):
+        counts = draw(task, chances, np.random.default_rng([seed, 1, i]))
+        rows.append(np.add.reduceat(deviances(counts, expected), data.starts[:-1]))
+    return np.array(rows)

@@ -1,0 +1,102 @@
+"""Outcomes as people write them: strings of bits in either direction, numbers, tuples; and how many a setting has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...places.numpy import Array
+
+OWNER = "StateTomography"
+PROCESS = (
+    f"{OWNER}: these are data of a channel (states were prepared, too); process tomography is not here yet. Fit the "
+    "counts of one prepared state, or use another tool for the channel."
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How outcomes of settings are read: sizes of the parts' outcomes, and whether bit strings run the other way.
+
+    ``backwards``: the last bit of an outcome belongs to the first letter of a setting, as in qiskit's ``Counts`` where
+    settings begin with qubit 0.
+    """
+
+    sizes: tuple[int, ...]
+    backwards: bool = False
+
+    @property
+    def total(self) -> int:
+        return int(np.prod(self.sizes))
+
+    def index(self, outcome: Any, where: str) -> int:
+        """The place of an outcome among all of its setting, that of the last letter running fastest."""
+        if isinstance(outcome, str):
+            digits = self._text(outcome.strip().replace(" ", ""), where)
+        elif isinstance(outcome, tuple | list):
+            digits = [int(one) for one in outcome]
+            if len(digits) != len(self.sizes):
+                raise ValueError(f"{OWNER}: {where}: the outcome {outcome!r} has not one number a qubit.")
+        else:
+            return self._turned(self._number(outcome, where))
+        digits = digits[::-1] if self.backwards else digits
+        for digit, size in zip(digits, self.sizes, strict=True):
+            if not 0 <= digit < size:
+                raise ValueError(f"{OWNER}: {where}: the outcome {outcome!r} is impossible; each part has {size}.")
+        return int(np.ravel_multi_index(digits, self.sizes))
+
+    def _text(self, text: str, where: str) -> list[int]:
+        if len(text) == len(self.sizes) and text.isdigit():
+            return [int(one) for one in text]
+        try:
+            number = int(text, 0)  # 0x1f, as some results have it, or a plain number
+        except ValueError:
+            number = -1
+        if not 0 <= number < self.total or (text.isdigit() and len(text) > 1 and text[0] == "0"):
+            kind = "bits" if set(self.sizes) == {2} else "digits"
+            raise ValueError(
+                f"{OWNER}: {where}: the outcome {text!r} is impossible; {len(self.sizes)} {kind} were expected, one a "
+                "letter of the setting."
+            )
+        sizes = self.sizes[::-1] if self.backwards else self.sizes
+        return [int(one) for one in np.unravel_index(number, sizes)]
+
+    def _number(self, outcome: Any, where: str) -> int:
+        try:
+            number = int(outcome)
+        except (TypeError, ValueError):
+            number = -1
+        if number != outcome or not 0 <= number < self.total:
+            raise ValueError(
+                f"{OWNER}: {where}: the outcome {outcome!r} is impossible; numbers run from 0 to {self.total - 1}."
+            )
+        return number
+
+    def _turned(self, number: int) -> int:
+        if not self.backwards:
+            return number
+        digits = np.unravel_index(number, self.sizes[::-1])[::-1]
+        return int(np.ravel_multi_index([int(one) for one in digits], self.sizes))
+
+    def order(self) -> Array:
+        """order[place] is where an array of all counts, in the user's direction, has the outcome of that place."""
+        numbers = np.arange(self.total)
+        if not self.backwards:
+            return numbers
+        return np.asarray(numbers.reshape(self.sizes[::-1]).transpose().reshape(-1))
+
+
+def whole_outcomes(values: Array, qubits: int, where: str) -> list[Any]:
+    """A column of whole numbers as outcomes: numbers, or bits that a reader of files has stripped of leading zeros."""
+    texts = [str(int(value)) for value in values]
+    bits = all(set(text) <= {"0", "1"} for text in texts)
+    large = any(int(text) >= 1 << qubits for text in texts)
+    if bits and large:
+        return [text.zfill(qubits) for text in texts]
+    if bits and any(int(text) > 1 for text in texts):
+        raise ValueError(
+            f"{OWNER}: {where} could be numbers or bits without their leading zeros; give bit strings as text."
+        )
+    return [int(text) for text in texts]

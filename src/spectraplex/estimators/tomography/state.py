@@ -1,0 +1,133 @@
+"""Functions of a state that is kept in factors: no matrix of the whole dimension unless one is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...checks import numbers
+from ...matrices.factors import Symmetric
+from ...measurements.pauli import Pauli
+from ...places.numpy import Array, dagger
+from .outcomes import OWNER
+
+_WHOLE = 4096  # largest dimension of a matrix that is made for a user
+
+
+def root(state: Symmetric) -> Array:
+    """A with ρ = AAᴴ."""
+    return np.asarray(state.vectors * np.sqrt(np.maximum(state.weights, 0.0)))
+
+
+def purity(state: Symmetric) -> float:
+    """tr ρ²."""
+    A = root(state)
+    return float(np.linalg.norm(dagger(A) @ A) ** 2)
+
+
+def eigenvalues(state: Symmetric, count: int | None = None) -> Array:
+    """Largest first; zeros up to the dimension, or ``count`` of them."""
+    A = root(state)
+    found = np.linalg.svd(A, compute_uv=False) ** 2
+    out = np.zeros(A.shape[0] if count is None else count)
+    out[: found.size] = found[: out.size]
+    return out
+
+
+def entropy(state: Symmetric, base: float = 2.0) -> float:
+    """−tr ρ log ρ."""
+    values = eigenvalues(state, state.weights.size)
+    values = values[values > 0.0]
+    return float(max(0.0, -(values @ np.log(values)) / np.log(base)))
+
+
+def target_root(target: Any, dimension: int) -> Array:
+    """A with σ = AAᴴ of a target: a vector, a density matrix, factors, or the name W or GHZ."""
+    if isinstance(target, str):
+        return named(target, dimension)[:, None]
+    if isinstance(target, Symmetric):
+        return root(target)
+    A = numbers(OWNER, "target", target.data if hasattr(target, "dims") and hasattr(target, "data") else target)
+    if A.shape == (dimension,) or A.shape == (dimension, 1):
+        A = A.reshape(-1, 1)
+        size = float(np.linalg.norm(A))
+        if size == 0.0:
+            raise ValueError(f"{OWNER}: the target vector is zero.")
+        return np.asarray(A / size)
+    if A.shape != (dimension, dimension):
+        raise ValueError(
+            f"{OWNER}: the target has shape {A.shape}; a vector or matrix of dimension {dimension} is one."
+        )
+    values, vectors = np.linalg.eigh(0.5 * (A + dagger(A)))
+    if values[0] < -1e-6 or abs(values.sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"{OWNER}: the target is no state: trace {values.sum():.6g}, least eigenvalue {values[0]:.3g}."
+        )
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def named(name: str, dimension: int) -> Array:
+    """The vector of a state with a name, for qubits."""
+    n = dimension.bit_length() - 1
+    ket = np.zeros(dimension)
+    if name.upper() == "W" and dimension == 1 << n:
+        ket[[1 << k for k in range(n)]] = n**-0.5
+    elif name.upper() == "GHZ" and dimension == 1 << n:
+        ket[[0, -1]] = 0.5**0.5
+    else:
+        raise ValueError(f"{OWNER}: the target {name!r} is not known; give 'W', 'GHZ', a vector or a density matrix.")
+    return ket
+
+
+def fidelity(state: Symmetric, target: Array) -> float:
+    """(tr √(√ρ σ √ρ))² = (Σ singular values of AᴴB)² for ρ = AAᴴ, σ = BBᴴ."""
+    overlap = dagger(root(state)) @ target
+    return float(min(1.0, np.linalg.svd(overlap, compute_uv=False).sum() ** 2))
+
+
+def expectation(state: Symmetric, observable: Any) -> float:
+    """tr(Oρ) of a matrix, of a Pauli string such as "XIZ", or of a dictionary of strings and coefficients."""
+    if isinstance(observable, str):
+        observable = {observable: 1.0}
+    U, s = state.vectors, state.weights
+    if isinstance(observable, Mapping):
+        strings = Pauli([str(word) for word in observable], expectations=True)
+        if strings.shape[0] != U.shape[0]:
+            raise ValueError(f"{OWNER}: the string has {strings.qubits} letters for a state of dimension {U.shape[0]}.")
+        V = U.astype(np.result_type(U, strings.dtype), copy=False)
+        coefficients = numbers(OWNER, "coefficients", list(observable.values()), ndim=1)
+        if coefficients.dtype.kind == "c":
+            raise TypeError(f"{OWNER}: coefficients of an observable must be real.")
+        return float(coefficients @ strings.measure(V, s, V))
+    if tuple(observable.shape) != (U.shape[0],) * 2:
+        raise ValueError(f"{OWNER}: the observable has shape {tuple(observable.shape)}, the state {U.shape[0]}.")
+    return float(np.sum(s * np.sum(U.conj() * (observable @ U), axis=0).real))
+
+
+def density_matrix(state: Symmetric) -> Array:
+    d = state.vectors.shape[0]
+    if d > _WHOLE:
+        raise ValueError(
+            f"{OWNER}: a density matrix of dimension {d} is too large to be made; state_.vectors and state_.weights "
+            "have it."
+        )
+    A = root(state)
+    return np.asarray(A @ dagger(A))
+
+
+def negativity(state: Symmetric, partition: Any, local: tuple[int, ...]) -> float:
+    """The sizes of the negative eigenvalues of the partial transpose, summed; ``partition`` lists parts by place."""
+    chosen = sorted({int(part) for part in partition})
+    if not chosen or chosen[0] < 0 or chosen[-1] >= len(local) or len(chosen) == len(local):
+        raise ValueError(
+            f"{OWNER}: partition must list some of the parts 0 … {len(local) - 1}, not all; got {partition!r}."
+        )
+    n, rho = len(local), density_matrix(state)
+    tensor, axes = rho.reshape(*local, *local), list(range(2 * n))
+    for part in chosen:
+        axes[part], axes[n + part] = n + part, part
+    turned = tensor.transpose(axes).reshape(rho.shape)
+    values = np.linalg.eigvalsh(turned)
+    return float(-values[values < 0.0].sum())
