@@ -33,7 +33,7 @@ class Multinomial:
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         seen = b > 0.0
         if outside(z, seen):
-            return math.inf, np.full(z.shape, math.nan)
+            return math.inf, np.full_like(z, math.nan)
         safe = np.where(seen, z, 1.0)
         return weighed(-b * np.log(safe), -b / safe, weights)
 

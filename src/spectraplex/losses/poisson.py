@@ -36,7 +36,7 @@ class Poisson:
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         seen = b > 0.0
         if outside(z, seen):
-            return math.inf, np.full(z.shape, math.nan)
+            return math.inf, np.full_like(z, math.nan)
         safe = np.where(seen, z, 1.0)
         return weighed(z - b * np.log(safe), 1.0 - b / safe, weights)
 
@@ -89,7 +89,7 @@ class PoissonLog:
 
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         if float(np.max(z, initial=0.0)) > 700.0:  # beyond what an exponential can hold
-            return math.inf, np.full(z.shape, math.nan)
+            return math.inf, np.full_like(z, math.nan)
         mean = np.exp(z)
         return weighed(mean - b * z, mean - b, weights)
 

@@ -51,8 +51,8 @@ def room(share: Array, low: Array | float, high: Array | float) -> float:
     if share.size == 0:
         return math.inf
     bound = np.where(share > 0.0, high, low)
-    ratio = np.full(share.shape, math.inf)
-    np.divide(bound, share, out=ratio, where=share != 0.0)
+    none = share == 0.0
+    ratio = np.where(none, math.inf, bound / np.where(none, 1.0, share))
     return max(float(ratio.min()), 0.0)
 
 

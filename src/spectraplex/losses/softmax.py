@@ -86,7 +86,8 @@ class Softmax:
     def _reduce(self, how: Any, values: Array) -> Array:
         """One number a group."""
         order, starts = self._sorted
-        return np.asarray(how.reduceat(values if order is None else values[order], starts))
+        reduced: Array = how.reduceat(values if order is None else values[order], starts)
+        return reduced
 
     def _each(self, weights: Array | None) -> Array | None:
         if weights is None:

@@ -32,7 +32,7 @@ class Squared:
         return Quadratic(*line_squared(z, b, weights, dz))
 
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
-        return np.ones(z.size) if weights is None else weights
+        return np.ones_like(z.real) if weights is None else weights
 
     def conjugate(self, slope: Array, b: Array, weights: Array | None) -> Conjugate:
         """ℓ*(y) = Re ȳb + |y|²/(2w)."""

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..checks import as_array, indices
-from ..matrices.operators import Dense, Operator, column_scores
-from ..places.numpy import EPS, Array
+from ..matrices.operators import Dense, Operator, Sparse, column_scores
+from ..places.numpy import EPS, Array, contiguous
 from .features import checked, sparse_parts
 
 _DENSE = 1000  # metrics up to this size have their gradient formed; larger ones multiply factor by factor
@@ -60,6 +60,7 @@ class Differences:
         self._first, self._second = keys // points, keys % points
         place = place.reshape(-1)
         self._far, self._near = place[: self.size], place[self.size :]
+        self._joined = self._place()
         self.positive = not self._near.size  # a squared distance is never negative, a difference of two may be
 
     def require_hermitian(self) -> None:
@@ -68,19 +69,19 @@ class Differences:
     # ----------------------------------------------------------------------------------------- through the pairs
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        left = np.asarray(self.data @ U)
+        left = self.data @ U
         if V is U:
             return self._compare(self._squares(left, s))
-        right = np.asarray(self.data @ V)
+        right = self.data @ V
         inside = self._between(left) * self._between(right).conj()
-        return self._compare(np.asarray(inside @ s).real)
+        return self._compare((inside @ s).real)
 
     def _between(self, points: Array) -> Array:
         return cast(Array, points[self._first] - points[self._second])
 
     def _squares(self, points: Array, s: Array) -> Array:
         apart = self._between(points)
-        return np.asarray((apart**2 if apart.dtype.kind == "f" else np.abs(apart) ** 2) @ s)
+        return cast(Array, (apart**2 if apart.dtype.kind == "f" else np.abs(apart) ** 2) @ s)
 
     def _compare(self, pairs: Array) -> Array:
         return pairs[self._far] - pairs[self._near] if self._near.size else pairs[self._far]
@@ -115,12 +116,11 @@ class Differences:
     def _sizes(self) -> Array:
         """At least ‖xₐ‖² + ‖xₙ‖² and so on: what is added up for each measurement."""
         squares = abs(self.data).power(2) if hasattr(self.data, "indptr") else self.data**2
-        norms = np.asarray(squares.sum(axis=1)).reshape(-1)
-        return np.asarray(2.0 * norms[self.tuples].sum(axis=1)) + 2.0 * norms[self.tuples[:, 0]]
+        norms = contiguous(squares.sum(axis=1)).reshape(-1)
+        return cast(Array, 2.0 * norms[self.tuples].sum(axis=1) + 2.0 * norms[self.tuples[:, 0]])
 
-    @cached_property
-    def _place(self) -> tuple[Array, Array, Array]:
-        """Where the pairs stand in the Laplacian: its indptr and indices, and for every entry its pair."""
+    def _place(self) -> Any:
+        """Where the pairs stand in the Laplacian: a sparse matrix whose entries are their numbers, from one."""
         from scipy.sparse import csr_matrix
 
         n, pairs = self.data.shape[0], np.nonzero(self._first != self._second)[0]  # no point is apart from itself
@@ -128,16 +128,19 @@ class Differences:
         place = (np.concatenate([one, two]), np.concatenate([two, one]))
         table = csr_matrix((np.concatenate([pairs, pairs]) + 1, place), shape=(n, n))
         table.sort_indices()
-        return table.indptr, table.indices, table.data.astype(np.int64) - 1
+        return table
 
     def _laplacian(self, shares: Array) -> tuple[Any, Array]:
         """Σ share (e_a − e_b)(e_a − e_b)ᵀ = D − W: the matrix W of shares, and the diagonal D."""
-        from scipy.sparse import csr_matrix
-
-        n = self.data.shape[0]
+        n, table = self.data.shape[0], self._joined
         shares = np.where(self._first == self._second, 0.0, shares)
-        indptr, columns, pair = self._place
-        W = csr_matrix((shares[pair], columns, indptr), shape=(n, n))
+        weights, W = shares[table.data - 1], None
+        if isinstance(shares, np.ndarray):
+            from scipy.sparse import csr_matrix
+
+            W = csr_matrix((weights, table.indices, table.indptr), shape=(n, n))
+        else:  # on a device
+            W = Sparse(table.pattern, weights)
         return W, np.bincount(self._first, shares, n) + np.bincount(self._second, shares, n)
 
     # -------------------------------------------------------------------------------------------------- facts
@@ -203,9 +206,9 @@ class Weighing:
         return self.blur
 
     def matmat(self, V: Array) -> Array:
-        points = np.asarray(self.data @ V)
-        W, D = self.laplacian
-        return np.asarray(self.data.T @ (D[:, None] * points - W @ points))
+        points, (W, D) = self.data @ V, self.laplacian
+        near = W.matmat(points) if isinstance(W, Sparse) else W @ points
+        return cast(Array, self.data.T @ (D[:, None] * points - near))
 
     def rmatmat(self, U: Array) -> Array:
         return self.matmat(U)
@@ -215,6 +218,9 @@ class Weighing:
 
     def dense(self) -> Array:
         W, D = self.laplacian
+        if isinstance(W, Sparse):
+            points = self.data.toarray() if hasattr(self.data, "toarray") else self.data
+            return cast(Array, self.data.T @ (D[:, None] * points - W.matmat(points)))
         if hasattr(self.data, "indptr"):
             from scipy.sparse import diags
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import numbers, whole
 from ..matrices.operators import Dense, Operator, column_scores
-from ..places.numpy import EPS, Array, dagger
+from ..places.numpy import EPS, Array, contiguous, dagger
 from ..rounding import norm
 
 _DENSE = 4_000_000  # entries of W up to which its gradient is formed; larger ones multiply factor by factor
@@ -45,7 +45,7 @@ class Features:
         self.at_hand = min(self.data.shape) <= 500
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return np.asarray(((self.data @ U) * s) @ dagger(V)).reshape(-1)
+        return contiguous(((self.data @ U) * s) @ dagger(V)).reshape(-1)
 
     def of_operator(self, G: Operator) -> Array:
         return np.asarray(self.data @ G.dense()).reshape(-1)
@@ -58,7 +58,7 @@ class Features:
         def blur() -> float:
             return 2 * EPS * table.shape[0] * norm(abs(self._turned) @ np.abs(table))
 
-        return Dense(np.asarray(self._turned @ table), blur=blur)
+        return Dense(contiguous(self._turned @ table), blur=blur)
 
     @property
     def reach(self) -> float:
@@ -122,16 +122,16 @@ class Product:
         return 4 * EPS * sum(self.table.shape) * frobenius(self.turned) * norm(self.table)
 
     def matmat(self, V: Array) -> Array:
-        return np.asarray(self.turned @ (self.table @ V))
+        return cast(Array, self.turned @ (self.table @ V))
 
     def rmatmat(self, U: Array) -> Array:
-        return cast(Array, dagger(self.table) @ np.asarray(self.data @ U))
+        return cast(Array, dagger(self.table) @ (self.data @ U))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
         return column_scores(self, P, Q, count)
 
     def dense(self) -> Array:
-        return np.asarray(self.turned @ self.table)
+        return cast(Array, self.turned @ self.table)
 
 
 def checked(owner: str, data: Any) -> Any:

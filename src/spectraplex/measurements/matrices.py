@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import hermitian_or_say, numbers
 from ..matrices.operators import Dense, Operator, Sparse
-from ..places.numpy import EPS, Array, dagger
+from ..places.numpy import EPS, Array, contiguous, dagger
 from ..places.pattern import Pattern
 from ..rounding import norm, of_sum
 
@@ -168,13 +168,13 @@ class Sparses:
         return self._pairings(G.data)
 
     def _pairings(self, entries: Array) -> Array:
-        return np.asarray((self.table.T @ entries.conj()).real)  # no conjugated copy of the table
+        return cast(Array, (self.table.T @ entries.conj()).real)  # no conjugated copy of the table
 
     def adjoint(self, y: Array) -> Sparse:
         def blur() -> float:
             return 2 * EPS * self.size * norm(abs(self.table) @ np.abs(y))
 
-        return Sparse(self.pattern, np.ascontiguousarray(self.table @ y), self._hermitian, blur)
+        return Sparse(self.pattern, contiguous(self.table @ y), self._hermitian, blur)
 
     def gram(self) -> Array:
         return np.asarray((self.table.conj().T @ self.table).toarray().real)

@@ -139,6 +139,14 @@ class Pattern:
         self.sweep(kernels.spread_sums, self.size, b, c, z, out)
         return out
 
+    def sums(self, entries: Array) -> tuple[Array, Array]:
+        """Over every row and every column."""
+        rows = self.multiply(entries, np.ones(self.shape[1]))
+        if entries.dtype.kind == "c":
+            turned, flipped = self.flip(entries)
+            return rows, turned.multiply(flipped.conj(), np.ones(self.shape[0]))
+        return rows, np.bincount(self.indices, entries, self.shape[1]).astype(np.float64, copy=False)
+
     def scores(self, data: Array, P: Array, Q: Array, count: int) -> Array:
         """Re P[:, k]ᴴ S Q[:, k] for the first ``count`` columns of C-contiguous P and Q: one block product.
 

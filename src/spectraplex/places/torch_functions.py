@@ -197,11 +197,21 @@ def _einsum(one: TorchArray, how: str, *operands: Any) -> Any:
 
 @_for(np.concatenate)
 def _concatenate(one: TorchArray, arrays: Any, axis: int = 0) -> TorchArray:
-    given = [one.like(each) for each in arrays]
+    given = [one.like(np.asarray(each) if isinstance(each, list) else each) for each in arrays]
     kind = given[0].dtype
     for each in given[1:]:
         kind = torch.promote_types(kind, each.dtype)
     return TorchArray(torch.cat([each.to(kind) for each in given], dim=axis))
+
+
+@_for(np.append)
+def _append(one: TorchArray, a: Any, more: Any) -> TorchArray:
+    return _concatenate(one, [a, np.atleast_1d(more)])
+
+
+@_for(np.argsort)
+def _argsort(one: Any, a: TorchArray, kind: Any = None) -> TorchArray:
+    return TorchArray(torch.argsort(a.t, stable=True))
 
 
 @_for(np.stack)
@@ -239,7 +249,7 @@ def _norm(one: Any, a: TorchArray, axis: Any = None) -> Any:
 def _bincount(one: TorchArray, which: Any, weights: Any = None, minlength: int = 0) -> TorchArray:
     at = one.like(which).long()
     length = max(minlength, int(at.max().item()) + 1 if at.numel() else 0)
-    w = torch.ones(at.shape, dtype=torch.float64, device=at.device) if weights is None else one.like(weights)
+    w = torch.ones(at.shape, dtype=torch.float64, device=at.device) if weights is None else one.like(weights).double()
     return TorchArray(torch.zeros(length, dtype=w.dtype, device=at.device).index_add_(0, at, w))
 
 

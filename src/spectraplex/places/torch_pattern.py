@@ -145,7 +145,7 @@ class TorchPattern:
     def sums(self, entries: TorchArray) -> tuple[TorchArray, TorchArray]:
         """Over every row and every column."""
         turned, data = self.flip(entries)
-        return self._row_sums(entries), turned._row_sums(data)
+        return self._row_sums(entries), turned._row_sums(data.conj())
 
     def _row_sums(self, entries: TorchArray) -> TorchArray:
         return self.multiply(entries, TorchArray(torch.ones(self.shape[1], dtype=torch.float64, device=self.device)))
@@ -191,6 +191,25 @@ class TorchSparse:
 
     def conj(self) -> TorchSparse:
         return TorchSparse._made(self.pattern, self.data.conj())
+
+    def power(self, exponent: float) -> TorchSparse:
+        return TorchSparse._made(self.pattern, self.data**exponent)
+
+    def sum(self, axis: int) -> TorchArray:
+        """Over every column (0) or every row (1)."""
+        return self.pattern.sums(self.data)[1 - axis]
+
+    def toarray(self) -> TorchArray:
+        out = torch.zeros(self.shape, dtype=self.data.t.dtype, device=self.pattern.device)
+        out[self.pattern.rows.t.long(), self.pattern.indices.t.long()] = self.data.t
+        return TorchArray(out)
+
+    @property
+    def indptr(self) -> TorchArray:
+        return self.pattern.indptr
+
+    def tocsr(self) -> TorchSparse:
+        return self
 
     def __abs__(self) -> TorchSparse:
         return TorchSparse._made(self.pattern, abs(self.data))
