@@ -81,7 +81,7 @@ class Differences:
 
     def _squares(self, points: Array, s: Array) -> Array:
         apart = self._between(points)
-        return cast(Array, (apart**2 if apart.dtype.kind == "f" else np.abs(apart) ** 2) @ s)
+        return (apart**2 if apart.dtype.kind == "f" else np.abs(apart) ** 2) @ s
 
     def _compare(self, pairs: Array) -> Array:
         return pairs[self._far] - pairs[self._near] if self._near.size else pairs[self._far]
