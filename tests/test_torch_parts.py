@@ -172,8 +172,8 @@ ASKED = {
     "dot": lambda f, x: [np.dot(f(x.v), f(x.w)), np.dot(f(x.v), x.w), f(x.a) @ f(x.a.T), x.a.T @ f(x.a)],
     "vdot": lambda f, x: [np.vdot(f(x.v), f(x.w)), np.vdot(x.v, f(x.w)), np.vdot(f(x.a), f(x.a))],
     "einsum": lambda f, x: [
-        np.einsum("ik,ik->k", f(x.a), f(x.a)), np.einsum("ik,ik->i", f(x.a), x.a), np.einsum("ek,ek->e", f(x.a), f(x.a)),
-        np.einsum("ij,kj->ik", f(x.a), f(x.a)),
+        np.einsum("ik,ik->k", f(x.a), f(x.a)), np.einsum("ik,ik->i", f(x.a), x.a),
+        np.einsum("ek,ek->e", f(x.a), f(x.a)), np.einsum("ij,kj->ik", f(x.a), f(x.a)),
     ],
     "concatenate": lambda f, x: [
         np.concatenate([f(x.a), f(x.a)]), np.concatenate([f(x.a), x.a], axis=1), np.concatenate([[0], f(x.i)]),

@@ -55,7 +55,7 @@ def pack(run: Run, point: Point) -> dict[str, Any]:
     }
     state |= flatten_atoms(point.atoms)
     if not place.distant:
-        state |= flatten_image(run.problem.facts.images, point.image)
+        state |= flatten_image(run.problem.facts.images, point.image, place=place)
     if run.memory is not None:
         state |= flatten("memory", run.memory, place)
     best = run.best.point
@@ -90,7 +90,7 @@ def resume(run: Run, earlier: Result) -> bool:
     atoms = restore_atoms(state, dimension, place=problem.place)
     run.point = problem.point(atoms)
     if not problem.place.distant:
-        image = _image(run, run.point, restore_image(state, problem.facts.images))
+        image = _image(run, run.point, restore_image(state, problem.facts.images, place=problem.place))
         run.point = problem.point(atoms, image)
     run.best.found = run.point
     if "best.columns" in state:  # its value as it was seen, not as it is measured afresh
@@ -198,18 +198,18 @@ def restore(prefix: str, state: dict[str, Any], kind: type | None, place: Place 
     return kind(**{name: restore(f"{prefix}.{name}", state, None, place) for name in names})
 
 
-def flatten_image(images: Images, image: Any, prefix: str = "image") -> dict[str, Any]:
+def flatten_image(images: Images, image: Any, prefix: str = "image", place: Place = HERE) -> dict[str, Any]:
     """Numbers in a row as an array; what a penalty charges, or what is factored, part by part."""
     if isinstance(image, Charged):
-        return flatten_image(images, image.inside, f"{prefix}.inside") | {f"{prefix}.slack": image.slack}
-    return {prefix: images.pack(image)} if images.plain(image) else flatten(prefix, image)
+        return flatten_image(images, image.inside, f"{prefix}.inside", place) | {f"{prefix}.slack": image.slack}
+    return {prefix: images.pack(image)} if images.plain(image) else flatten(prefix, image, place)
 
 
-def restore_image(state: dict[str, Any], images: Images, prefix: str = "image") -> Any:
+def restore_image(state: dict[str, Any], images: Images, prefix: str = "image", place: Place = HERE) -> Any:
     """Numbers in a row, or one of the images that are more than that: factored, charged, or both."""
     if prefix in state:
         held = state[prefix]
         return images.unpack(held) if is_array(held) else held
     if f"{prefix}.slack" in state:
-        return Charged(restore_image(state, images, f"{prefix}.inside"), float(state[f"{prefix}.slack"]))
-    return restore(prefix, state, Factored)
+        return Charged(restore_image(state, images, f"{prefix}.inside", place), float(state[f"{prefix}.slack"]))
+    return restore(prefix, state, Factored, place)

@@ -30,7 +30,9 @@ def slope_mark(problem: Problem, slope: Any) -> str:
     if images.plain(slope):
         return images.mark(slope)
     if isinstance(slope, Factored):
-        return fingerprint(slope.U, slope.s, slope.V)
+        place = problem.facts.place
+        U, V = (each if isinstance(each, np.ndarray) else place.mark(each) for each in (slope.U, slope.V))
+        return fingerprint(U, slope.s, V)
     ones = np.ones((problem.objective.shape[1], 1), problem.dtype)
     return fingerprint(problem.objective.gradient(slope).matmat(ones))
 
@@ -46,7 +48,8 @@ def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
     if images.plain(image):
         return Evidence("image", {"z": images.pack(image)})
     if isinstance(image, Factored):
-        return Evidence("image", {"U": image.U, "s": image.s, "V": image.V})
+        place = problem.facts.place
+        return Evidence("image", {"U": place.packed(image.U), "s": image.s, "V": place.packed(image.V)})
     return None
 
 
@@ -96,7 +99,8 @@ def _at_image(problem: Problem, arrays: dict[str, Any], image: Any) -> Candidate
         shapes = (problem.objective.shape[0], s.size), (problem.objective.shape[1], s.size)
         kinds = s.dtype == np.float64 and U.dtype == V.dtype == np.dtype(problem.dtype)
         if kinds and s.ndim == 1 and (U.shape, V.shape) == shapes:
-            return Candidate.at(problem, problem.objective.measure(U, s, V))
+            place = problem.facts.place
+            return Candidate.at(problem, problem.objective.measure(place.from_host(U), s, place.from_host(V)))
     return None
 
 

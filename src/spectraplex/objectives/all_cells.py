@@ -23,6 +23,7 @@ from ..losses.curves import Curve, Quadratic
 from ..losses.protocol import Conjugate
 from ..losses.squared import Squared
 from ..matrices.operators import LowRank, Sparse, Sum
+from ..places.here import HERE
 from ..places.marks import pattern_mark, rows_mark
 from ..places.numpy import EPS, Array, blend, inner
 from ..places.pattern import Pattern
@@ -82,6 +83,7 @@ class AllCells:
         self.pattern = Pattern.from_sorted(rows, cols, shape)
         self.everywhere, self.scales = everywhere, scales
         self.scale = None if scales is None else scales[0][rows] * scales[1][cols]
+        self._place = HERE  # on a device it is the place there
         self._squares = (everywhere[0][:, None] ** 2, everywhere[1][:, None] ** 2)
 
     # -------------------------------------------------------------------------------------------- f(W) = ℓ(𝒜(W))
@@ -90,7 +92,7 @@ class AllCells:
         entries = self.pattern.sample(U, V, s)
         if self.scale is not None:
             entries *= self.scale
-        U, V = np.array(U, np.float64), np.array(V, np.float64)  # copies: a descent goes on writing to its block
+        U, V = U.astype(np.float64), V.astype(np.float64)  # copies: a descent goes on writing to its block
         square = max(self._cross(U, s, V, U, s, V), 0.0)
         return Covered(U, s, V, square, 0.0, entries, np.array([next(_SERIAL)]), np.array([s.size]))
 
@@ -131,7 +133,8 @@ class AllCells:
     def gradient(self, slope: CoveredSlope) -> Sum:
         A, D = self._squares
         entries = slope.entries if self.scale is None else slope.entries * self.scale
-        return Sum((1.0, 1.0), (Sparse(self.pattern, entries), LowRank(A * slope.U, slope.s, D * slope.V)))
+        low_rank = LowRank(A * slope.U, slope.s, D * slope.V, place=self._place)
+        return Sum((1.0, 1.0), (Sparse(self.pattern, entries), low_rank), self._place)
 
     def conjugate(self, slope: CoveredSlope) -> Conjugate:
         """c·Σyb + ½c²(Σy²/w + ‖AWD‖²); the last one afresh, as what was carried along has drifted."""

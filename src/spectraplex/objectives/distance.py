@@ -14,7 +14,8 @@ from ..losses.squared import Squared
 from ..matrices.factors import Rectangular
 from ..matrices.operators import Dense, LowRank, Operator, Sparse, Sum
 from ..measurements.identity import Identity
-from ..places.numpy import Array, dagger, inner
+from ..places.here import HERE
+from ..places.numpy import Array, contiguous, dagger, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_sum, plain
 from .facts import facts_of
@@ -69,7 +70,7 @@ class Distance(Fit):
             raise ValueError(f"Distance: A has shape {shape}; it must be at least 1 × 1.")
         self._set(Identity(shape), Prepared(Squared(), data.reshape(-1), None))
         self.dense = self.sparse is None
-        self._hermitian = False
+        self._hermitian, self._place = False, HERE  # on a device it is the place there
 
     def require_hermitian(self) -> None:
         """Called at the door by a domain of Hermitian matrices."""
@@ -96,7 +97,7 @@ class Distance(Fit):
         if self.sparse is None:
             return (U * s) @ dagger(V)
         square = _cross(U, s, V, U, s, V)
-        U, V = np.ascontiguousarray(U), np.ascontiguousarray(V)
+        U, V = contiguous(U), contiguous(V)
         match = float(np.dot(s, self.sparse.scores(U, V, s.size)))
         return Factored(U, s, V, square, match)
 
@@ -107,7 +108,7 @@ class Distance(Fit):
         square = a * a * z.square + 2 * a * b * _inner(z, w) + b * b * w.square
         s = np.concatenate([a * z.s, b * w.s])
         if s.size > 48 + min(self.shape) // 2:  # directions hold X itself, so columns would double at every step
-            U, s, V = Rectangular(U, s, V).svd()
+            U, s, V = Rectangular(U, s, V, self._place).svd()
         return Factored(U, s, V, square, a * z.match + b * w.match)
 
     def evaluate(self, z: Any) -> tuple[float, Any]:
@@ -127,7 +128,8 @@ class Distance(Fit):
     def gradient(self, slope: Any) -> Operator:
         if self.sparse is None:
             return Dense(slope, self._hermitian, lambda: 0.5 * norm(slope - dagger(slope)) if self._hermitian else 0.0)
-        return Sum((1.0, -1.0), (LowRank(slope.U, slope.s, slope.V), self.sparse))
+        low_rank = LowRank(slope.U, slope.s, slope.V, place=self._place)
+        return Sum((1.0, -1.0), (low_rank, self.sparse), self._place)
 
     def conjugate(self, slope: Any) -> Conjugate:
         """ℓ*(Y) = ⟨Y, A⟩ + ½‖Y‖²; with a sparse A the slope Y = X − A is kept as the factors of X."""

@@ -18,10 +18,10 @@ import numpy as np
 from ..losses.curves import Curve
 from ..losses.protocol import Conjugate
 from ..matrices.operators import Sparse
-from ..places.numpy import EPS, Array
+from ..places.numpy import EPS, Array, contiguous
 from ..places.pattern import Pattern
 from .inner import Inner
-from .intercepts import Intercepts
+from .intercepts import Intercepts, rounding_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Implicit:
     def seen(self, U: Array) -> Array:
         """The rows of the table: their own part and that of their observed columns."""
         m = self.inside.shape[0]
-        return np.asarray(U[:m] + self.F.matmat(np.ascontiguousarray(U[m:])), U.dtype)
+        return (U[:m] + self.F.matmat(contiguous(U[m:]))).astype(U.dtype, copy=False)
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         return self.inside.measure(self.seen(U), s, V)
@@ -122,6 +122,14 @@ class Implicit:
         return self.inside.reach * float(np.sqrt(1.0 + square)) * (1 + 1e-9)
 
     @property
+    def slack(self) -> float:
+        return self.inside.slack
+
+    @property
+    def _sizes(self) -> float:
+        return self.inside._sizes
+
+    @property
     def bend(self) -> float:
         return self.inside.bend
 
@@ -131,7 +139,7 @@ class Implicit:
 
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """That of the table, its factors as large as [I, F] can make them."""
-        return self.inside.rounding(value, slope, size * self.reach / self.inside.reach, terms + self.shape[1])
+        return rounding_of(self, value, slope, size, terms + self.shape[1], self._sizes, self.slack)
 
     @cached_property
     def coverage(self) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ import numpy as np
 from ..losses.curves import Curve
 from ..losses.protocol import Conjugate
 from ..matrices.operators import Sparse, column_scores
-from ..places.numpy import EPS, Array, blend, inner
+from ..places.numpy import EPS, Array, blend, contiguous, inner
 from .completion import Completion
 
 
@@ -41,10 +41,10 @@ class Turned:
         return 4 * EPS * self.shape[1] * self.size * float(np.linalg.norm(self.inside.data))
 
     def matmat(self, V: Array) -> Array:
-        return self.inside.matmat(np.ascontiguousarray(self.root @ V))
+        return self.inside.matmat(contiguous(self.root @ V))
 
     def rmatmat(self, U: Array) -> Array:
-        return self.root @ self.inside.rmatmat(np.ascontiguousarray(U))
+        return self.root @ self.inside.rmatmat(contiguous(U))
 
     def scores(self, P: Array, Q: Array, count: int) -> Array:
         return column_scores(self, P, Q, count)
@@ -64,7 +64,7 @@ class InMetric:
         self._size = float(np.linalg.norm(root, 2)) * (1 + 1e-12)
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return self.completion.measure(np.ascontiguousarray(U), s, np.ascontiguousarray(self.root @ V))
+        return self.completion.measure(contiguous(U), s, contiguous(self.root @ V))
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)

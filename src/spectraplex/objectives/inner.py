@@ -16,7 +16,7 @@ import numpy as np
 from ..losses.protocol import Loss
 from ..losses.squared import Squared
 from ..matrices.operators import Sparse
-from ..places.numpy import EPS, Array
+from ..places.numpy import EPS, Array, brought
 from ..places.pattern import Pattern
 from .sides import Diagonal, Side, SideFeatures, sides
 
@@ -48,20 +48,23 @@ class Observed:
     def count(self) -> int:
         return self.pattern.size if self.which is None else self.which.size
 
+    def ones(self) -> Array:
+        return np.ones_like(self.pattern.indices, dtype=np.float64, shape=self.count)
+
     def entries(self, numbers: Array) -> Array:
         """Numbers of observations summed over the entries of the pattern."""
         return numbers if self.which is None else np.bincount(self.which, numbers, self.pattern.size)
 
     def sums(self, entries: Array) -> tuple[Array, Array]:
         """Over every row and every column."""
-        n = self.pattern.shape[1]
-        return self.pattern.multiply(entries, np.ones(n)), np.bincount(self.pattern.indices, entries, n)
+        return self.pattern.sums(entries)
 
     def spread(self, z: Array, b: Array, c: Array) -> Array:
         """z + bᵢ + cⱼ at every observation."""
         if self.which is None:
             return self.pattern.spread(z, b, c)
-        return z + self.pattern.spread(np.zeros(self.pattern.size), b, c)[self.which]
+        none = np.zeros_like(z, shape=self.pattern.size)
+        return z + self.pattern.spread(none, b, c)[self.which]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ class InnerProblem:
     def solve(self, z: Array, values: Array) -> Inner:
         observed, (m, n) = self.observed, self.observed.pattern.shape
         value, slope = self.loss.evaluate(z, values, self.weights)
-        b, c = np.zeros(m), np.zeros(n)
+        b, c = np.zeros_like(z, shape=m), np.zeros_like(z, shape=n)
         if self.ridges is None:
             return Inner(b, c, value, slope)
         row, col = self.sides
@@ -137,7 +140,7 @@ class Bends:
 
     def __init__(self, observed: Observed, bends: Array | None, held: tuple[Side, Side], often: bool = False) -> None:
         self.pattern, self.held = observed.pattern, held
-        entries = observed.entries(np.ones(observed.count) if bends is None else bends)
+        entries = observed.entries(observed.ones() if bends is None else bends)
         p, q = observed.sums(entries)
         #: None where every entry of H is one: nothing to read
         self.H = None if bends is None and observed.which is None else entries
@@ -193,9 +196,13 @@ class Bends:
         from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
         root = np.sqrt(self.C)
-        alike = LinearOperator((size, size), lambda v: self.down(self.across(v.reshape(-1) / root) / self.R) / root)
+
+        def alike(v: Array) -> Array:
+            return brought(self.down(self.across(v.reshape(-1) / root) / self.R) / root)
+
         try:
-            theta, W = eigsh(alike, _SLOW, v0=root, ncv=4 * _SLOW, tol=0.1, maxiter=5)
+            asked = LinearOperator((size, size), alike, dtype=np.float64)
+            theta, W = eigsh(asked, _SLOW, v0=brought(root), ncv=4 * _SLOW, tol=0.1, maxiter=5)
         except ArpackNoConvergence as partial:
             theta, W = partial.eigenvalues, partial.eigenvectors
         theta = np.clip(theta, 0.0, _DISTINCT)

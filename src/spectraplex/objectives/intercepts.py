@@ -154,10 +154,7 @@ class Intercepts:
 
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """That of the loss, of offset and intercepts added to the image, and what the inner problem is left with."""
-        facts = facts_of(self)
-        blur = of_image(facts, size, terms) + 8 * EPS * self._sizes
-        summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
-        return summed + moved(facts, slope, blur) + 2 * self.slack * abs(value)
+        return rounding_of(self, value, slope, size, terms, self._sizes, self.slack)
 
     @cached_property
     def steepest(self) -> float:
@@ -219,7 +216,7 @@ class Intercepts:
     @cached_property
     def _bends(self) -> Array:
         """The largest curvature at every entry of the pattern."""
-        entries = self.observed.entries(np.ones(self.values.size) if self.weights is None else self.weights)
+        entries = self.observed.entries(self.observed.ones() if self.weights is None else self.weights)
         return LossFacts.of(self.loss).curvature * (entries if self.scale is None else entries * self.scale**2)
 
     @cached_property
@@ -238,3 +235,13 @@ class Intercepts:
         scaled = "" if self.scales is None else ", scaled"
         what = f"{self.values.size} observations of a {m}×{n} table, {self.loss!r}"
         return f"Intercepts({what}, offset {self.offset!r}, {ridges}{scaled})"
+
+
+def rounding_of(
+    objective: Any, value: float, slope: Array, size: float, terms: int, sizes: float, slack: float
+) -> float:
+    """Of a value beside intercepts: ``sizes`` is the norm of what is added to images, ``slack`` what is left."""
+    facts = facts_of(objective)
+    blur = of_image(facts, size, terms) + 8 * EPS * sizes
+    summed = of_sum(slope.size) * abs(value) + slope.size * VANISHING
+    return summed + moved(facts, slope, blur) + 2 * slack * abs(value)

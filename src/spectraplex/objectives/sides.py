@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from ..places.marks import entries_mark
-from ..places.numpy import Array
+from ..places.numpy import Array, contiguous
 
 
 class Block(Protocol):
@@ -85,7 +85,7 @@ class Diagonal:
         return self.diagonal * v
 
     def solve(self, v: Array) -> Array:
-        return np.asarray(v / self.diagonal)
+        return v / self.diagonal
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Featured:
     @cached_property
     def across(self) -> Any:
         """Xᵀ, by rows."""
-        return self.design.T.tocsr() if _sparse(self.design) else np.ascontiguousarray(self.design.T)
+        return self.design.T.tocsr() if _sparse(self.design) else contiguous(self.design.T)
 
 
 class Woodbury:
@@ -139,12 +139,12 @@ class Woodbury:
         self.inner = _inverse(gram(side.design, bends / (rho * self.diagonal)), side.charge / rho**2)
 
     def times(self, v: Array) -> Array:
-        return np.asarray(self.bends * v + self.side.pull(v))
+        return self.bends * v + self.side.pull(v)
 
     def solve(self, v: Array) -> Array:
         own = v / self.diagonal
         along = self.inner @ (self.side.across @ own)
-        return np.asarray(own + (self.side.design @ along) / self.diagonal)
+        return cast(Array, own + (self.side.design @ along) / self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +182,8 @@ def sides(ridges: tuple[float, float], features: SideFeatures | None) -> tuple[S
 
 def gram(design: Any, weights: Array | None) -> Array:
     """XᵀX, or Xᵀ diag(weights) X, as an ordinary matrix."""
+    if not isinstance(design, np.ndarray) and not hasattr(design, "multiply"):  # on a device
+        return cast(Array, design.gram(weights))
     heavy = (
         design
         if weights is None
@@ -194,7 +196,7 @@ def gram(design: Any, weights: Array | None) -> Array:
 
 
 def _sparse(matrix: Any) -> bool:
-    return not isinstance(matrix, np.ndarray)
+    return hasattr(matrix, "tocsr")
 
 
 def _inverse(matrix: Array, more: float) -> Array:

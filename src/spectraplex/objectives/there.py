@@ -218,6 +218,8 @@ def moved(thing: Any, place: TorchPlace, known: dict[Any, Any] | None = None) ->
 def _moved(thing: Any, place: TorchPlace, known: dict[Any, Any]) -> Any:
     if isinstance(thing, np.ndarray):
         return _array(thing, place, known)
+    if thing is HERE:
+        return place
     if isinstance(thing, Pattern):
         return TorchPattern.of(thing, place.device)
     if isinstance(thing, list | tuple) and type(thing) in (list, tuple):

@@ -39,6 +39,16 @@ def place_for(owner: str, device: Any) -> TorchPlace:
     return place_on(torch.device("cuda", number))
 
 
+def sees_cuda() -> bool:
+    """Whether Torch is installed and sees a GPU; never an error."""
+    try:
+        import torch
+
+        return bool(torch.cuda.is_available())
+    except Exception:
+        return False
+
+
 def _why() -> str:
     """Why Torch sees no GPU, and what to do."""
     import torch

@@ -47,6 +47,11 @@ def contiguous(a: Any) -> Array:
     return np.ascontiguousarray(a) if isinstance(a, np.ndarray) else cast(Array, a)
 
 
+def brought(a: Any) -> Array:
+    """Few numbers, wherever they are, as an array of this machine."""
+    return a if isinstance(a, np.ndarray) else cast(Array, a.here())
+
+
 def columns(a: Array) -> Array:
     """A C-contiguous two-dimensional array with the vectors of ``a`` as columns."""
     return np.ascontiguousarray(a.reshape(a.shape[0], -1))

@@ -98,6 +98,10 @@ class TorchArray:
         kind = torch_kind(dtype)
         return self if not copy and kind == self.t.dtype else TorchArray(self.t.to(kind, copy=copy))
 
+    def gram(self, weights: Any = None) -> Any:
+        """Aᵀ diag(weights) A, on this machine: as small as A has columns."""
+        return times(self.t.t(), self.t if weights is None else self.like(weights)[:, None] * self.t).here()
+
     def copy(self) -> TorchArray:
         return TorchArray(self.t.resolve_conj().clone(memory_format=torch.contiguous_format))
 

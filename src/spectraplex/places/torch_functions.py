@@ -219,14 +219,20 @@ def _stack(one: TorchArray, arrays: Any, axis: int = 0) -> TorchArray:
     return TorchArray(torch.stack([one.like(each) for each in arrays], dim=axis))
 
 
+def _new(a: TorchArray, dtype: Any, shape: Any) -> dict[str, Any]:
+    kind = a.t.dtype if dtype is None else torch_kind(dtype)
+    size = a.shape if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    return dict(size=size, dtype=kind, device=a.t.device)
+
+
 @_for(np.zeros_like)
-def _zeros_like(one: Any, a: TorchArray, dtype: Any = None) -> TorchArray:
-    return TorchArray(torch.zeros_like(a.t, dtype=None if dtype is None else torch_kind(dtype)))
+def _zeros_like(one: Any, a: TorchArray, dtype: Any = None, shape: Any = None) -> TorchArray:
+    return TorchArray(torch.zeros(**_new(a, dtype, shape)))
 
 
 @_for(np.ones_like)
-def _ones_like(one: Any, a: TorchArray, dtype: Any = None) -> TorchArray:
-    return TorchArray(torch.ones_like(a.t, dtype=None if dtype is None else torch_kind(dtype)))
+def _ones_like(one: Any, a: TorchArray, dtype: Any = None, shape: Any = None) -> TorchArray:
+    return TorchArray(torch.ones(**_new(a, dtype, shape)))
 
 
 @_for(np.empty_like)

@@ -169,11 +169,12 @@ class TorchSparse:
         self.shape = (int(rows.shape[0]), int(rows.shape[1]))
         self.pattern = TorchPattern(on(rows.indptr.astype(np.int64), device), on(rows.indices, device), self.shape)
         self.data = TorchArray(on(rows.data, device))
+        self.home: Any = rows  # the same matrix on this machine
 
     @classmethod
     def _made(cls, pattern: TorchPattern, data: TorchArray) -> TorchSparse:
         new = cls.__new__(cls)
-        new.pattern, new.data, new.shape = pattern, data, pattern.shape
+        new.pattern, new.data, new.shape, new.home = pattern, data, pattern.shape, None
         return new
 
     @property
@@ -191,6 +192,12 @@ class TorchSparse:
 
     def conj(self) -> TorchSparse:
         return TorchSparse._made(self.pattern, self.data.conj())
+
+    def gram(self, weights: Any = None) -> Any:
+        """Aᵀ diag(weights) A, on this machine, where a product of two sparse matrices is at hand."""
+        assert self.home is not None
+        heavy = self.home if weights is None else self.home.multiply(weights.here()[:, None])
+        return np.asarray((self.home.T @ heavy).toarray())
 
     def power(self, exponent: float) -> TorchSparse:
         return TorchSparse._made(self.pattern, self.data**exponent)

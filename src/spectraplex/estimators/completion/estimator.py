@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ...checks import is_word
 from ...objectives.frames import is_far
 from ..callbacks import CallbackSupport, with_callbacks
 from ..input.observations import Observations, matrix_entries, matrix_labels, pair_columns
@@ -56,6 +57,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
     random_state : decides the random starts of eigenvectors and certificates. Which observations are kept aside follows
         from the data alone, whatever the labels are called, so predictions of two seeds differ as little as two rough
         solves do.
+    device : where problems are solved: None is this machine, "cuda" a GPU, "cpu" Torch on this processor, and "auto"
+        a GPU where there is one and the table is large enough. What comes back is NumPy's. Needs the extra ``torch``.
 
     Attributes
     ----------
@@ -110,6 +113,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
         validation: float = 0.1,
         max_iter: int = 200,
         random_state: Any = 0,
+        device: Any = None,
     ) -> None:
         self.radius = radius
         self.loss = loss
@@ -125,6 +129,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
         self.validation = validation
         self.max_iter = max_iter
         self.random_state = random_state
+        self.device = device
 
     # --------------------------------------------------------------------------------------------------- fitting
 
@@ -183,7 +188,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
         neither times nor features.
         """
         if is_far(frame):
-            parameters.refuse_far(time=time, row_features=row_features, column_features=column_features)
+            given = None if is_word(self.device, "auto") else self.device
+            parameters.refuse_far(time=time, device=given, row_features=row_features, column_features=column_features)
             return self._fit_far(frame, row, column, value, sample_weight, duplicates)
         columns = fitting.frame_columns(frame, row, column, value, sample_weight, time)
         return self._fit_named(columns | {"duplicates": duplicates, "features": (row_features, column_features)})

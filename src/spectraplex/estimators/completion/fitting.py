@@ -16,6 +16,7 @@ from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status, Stop
 from ..callbacks import Told
+from ..devices import solver_for
 from ..input import repeats
 from ..input.features import Known, with_labels
 from ..input.labels import Labels, distinct
@@ -132,12 +133,12 @@ def fit_observations(
     late = None if when is None else latest(seen, float(model.validation), when)
     parameters.refuse_size(seen.values)
     used = parameters.as_fitted(model, seen)
+    solver = solver_for(OWNER, model.device, len(used), hooks.solver)
     told_of = featuring.taken(model, labels, features, known is not None)
     # nothing is refused from here on: a model that was fitted before stays as it was until then
     model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     model.range_ = (float(seen.values.min()), float(seen.values.max()))
     recipe = replace(recipe, features=told_of.features)
-    solver = hooks.solver
     with one_blas_thread, Told(model, hooks) as told:
         said = notices.of_data(recipe, seen, parameters.takes_log(model)) + told_of.said(used)
         recipe = settled(recipe, used, parameters.chooses_ridge(model), parameters.chooses_delta(model))

@@ -31,6 +31,7 @@ from ...result import Result
 from ...solve import solve
 from ...stop import Status, Stop
 from ...trace import Trace
+from ..devices import at
 from ..input.observations import Observations
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
@@ -171,7 +172,7 @@ def solved(
     X = in_ball(as_rectangular(result), radius)
     image = objective.measure(*X.triple())
     found = objective.inner(image)
-    certificate = _certified(problem, result, X, certify)
+    certificate = _certified(at(problem, solver), result, X, certify)
     status = status_of(result.status, certificate, stop) if certify else result.status
     multiplier = multiplier_of(objective, found.slope, image, X)
     steps = sum(record.kind != "start" for record in result.trace)

@@ -17,6 +17,7 @@ from ...places.numpy import EPS, Array
 from ...places.threads import one_blas_thread
 from ...stop import Status
 from ..callbacks import CallbackSupport, Heard, with_callbacks
+from ..devices import solver_for
 from .asked import bounds, check, is_nan
 from .table import Model, Settings, Watch, fit
 
@@ -50,6 +51,8 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
     max_iter : most steps of a solve.
     validation_fraction : share of the observed entries held out to choose by; repeated where these are few.
     random_state : decides which entries are held out. The default makes the result reproducible.
+    device : where problems are solved: None is this machine, "cuda" a GPU, "cpu" Torch on this processor, and "auto"
+        a GPU where there is one and the table is large enough. What comes back is NumPy's. Needs the extra ``torch``.
 
     Attributes
     ----------
@@ -89,6 +92,7 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
         max_iter: int = 1000,
         validation_fraction: float = 0.1,
         random_state: Any = 0,
+        device: Any = None,
     ) -> None:
         self.radius = radius
         self.n_neighbors = n_neighbors
@@ -103,6 +107,7 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.device = device
 
     # --------------------------------------------------------------------------------------------------------- fit
 
@@ -152,6 +157,7 @@ class NuclearNormImputer(CallbackSupport, TransformerMixin, BaseEstimator):
                 max_steps=int(self.max_iter),
                 held=float(self.validation_fraction),
                 seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                solver=solver_for(type(self).__name__, self.device, int((~np.isnan(table)).sum())),
             )
             with one_blas_thread:
                 fitted = fit(self._standardized(table), settings, watch)

@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from ...domains.sets import NuclearBall
+from ...hooks import Solver
 from ...matrices.factors import Rectangular
 from ...objectives.completion import Completion
 from ...objectives.in_metric import InMetric
@@ -31,6 +32,7 @@ class Settings:
     max_steps: int
     held: float
     seed: int
+    solver: Solver = solve
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def solved(
     count = (objective.completion if isinstance(objective, InMetric) else objective).values.size
     stop = Stop(gap=0.5 * tol**2 * count, max_steps=settings.max_steps)
     watch.begin(what, stop, last)
-    result = solve(problem, stop=stop, start=start, seed=settings.seed, observers=watch.observers)
+    result = settings.solver(problem, stop=stop, start=start, seed=settings.seed, observers=watch.observers)
     if result.status is Status.INTERRUPTED:  # Ctrl-C is for all of it, not for this one
         raise KeyboardInterrupt
     return result

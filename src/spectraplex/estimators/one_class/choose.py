@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from ...eigen.leading import leading
+from ...hooks import Solver
 from ...matrices.factors import Rectangular
 from ...metrics.ranking import held_out
 from ...objectives.all_cells import AllCells
 from ...observers import Observer
 from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
+from ...solve import solve
 from ...stop import Status, Stop
 from ..completion.choose import stretched
 from ..completion.folds import folds
@@ -71,10 +73,12 @@ class Fold:
 class Walk(Strides[Tried]):
     """Radii for one weight of unseen cells, over all folds."""
 
-    def __init__(self, recipe: Recipe, parts: list[Fold], unobserved: float, seed: int, told: Any) -> None:
+    def __init__(
+        self, recipe: Recipe, parts: list[Fold], unobserved: float, seed: int, told: Any, solver: Solver
+    ) -> None:
         super().__init__()
         self.parts, self.unobserved, self.seed = parts, unobserved, seed
-        self.observers, self.told = told
+        (self.observers, self.told), self.solver = told, solver
         self.objectives = [recipe.objective(part.train, unobserved) for part in parts]
 
     def there_and_back(self, first: float) -> None:
@@ -88,7 +92,7 @@ class Walk(Strides[Tried]):
         for k, (part, objective) in enumerate(zip(self.parts, self.objectives, strict=True)):
             start = stretched(objective, starts[k], radius) if len(starts) > k else None
             stop = Stop(max_steps=_COLD if start is None else _STEPS)
-            asked: Any = dict(start=start, seed=self.seed, observers=self.observers, certify=False)
+            asked: Any = dict(start=start, seed=self.seed, observers=self.observers, certify=False, solver=self.solver)
             solution = solved(objective, radius, stop, **asked)
             if solution.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -115,6 +119,7 @@ def choose(
     seed: int,
     observers: Sequence[Observer],
     told: Callable[[float, float], Any],
+    solver: Solver = solve,
 ) -> Choice:
     """Keep shares of the pairs aside, walk over radii, then try weights of unseen cells beside the first one.
 
@@ -131,7 +136,7 @@ def choose(
     nothing = Choice(1.0, weights[0], paths([]), None)
     if not parts:
         return nothing
-    walk = Walk(recipe, parts, weights[0], seed, (observers, told))
+    walk = Walk(recipe, parts, weights[0], seed, (observers, told), solver)
     first = _FIRST * first_radius(walk.objectives[0])
     if not first > 0.0:
         return nothing
@@ -140,7 +145,7 @@ def choose(
     radius = usual
     tried, best = list(walk.points), walk.best
     for weight in weights[1:]:
-        beside = Walk(recipe, parts, weight, seed, (observers, told))
+        beside = Walk(recipe, parts, weight, seed, (observers, told), solver)
         here = beside.visit(usual * float(np.sqrt(weights[0] / weight)), walk.best.starts)
         tried.append(here)
         if 1.0 - here.score > (1.0 + _WORTH) * (1.0 - best.score):

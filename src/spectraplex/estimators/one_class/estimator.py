@@ -53,6 +53,8 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
     max_iter : most steps of the solver for the final fit.
     random_state : decides random starts of eigenvectors and certificates. Which pairs are kept aside follows from the
         data alone, whatever the labels are called.
+    device : where problems are solved: None is this machine, "cuda" a GPU, "cpu" Torch on this processor, and "auto"
+        a GPU where there is one and the table is large enough. What comes back is NumPy's. Needs the extra ``torch``.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         validation: float = 0.1,
         max_iter: int = 200,
         random_state: Any = 0,
+        device: Any = None,
     ) -> None:
         self.radius = radius
         self.unobserved_weight = unobserved_weight
@@ -97,6 +100,7 @@ class OneClassCompletion(Stored, CallbackSupport, BaseEstimator):
         self.validation = validation
         self.max_iter = max_iter
         self.random_state = random_state
+        self.device = device
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> OneClassCompletion:

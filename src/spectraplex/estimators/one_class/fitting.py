@@ -13,6 +13,7 @@ from ...places.threads import one_blas_thread
 from ..callbacks import Told
 from ..completion.choose import stretched
 from ..completion.fitting import keep_numbers, warn_of
+from ..devices import solver_for
 from ..input.labels import Labels
 from ..input.observations import Observations
 from . import parameters
@@ -29,6 +30,7 @@ def fit_columns(model: Any, first: Array, second: Array, values: Any, names: lis
 
 def fit_observations(model: Any, seen: Observations, labels: tuple[Labels, Labels], names: list[str] | None) -> Any:
     recipe, radius, weight = parameters.recipe_of(model), parameters.radius_of(model), parameters.weight_of(model)
+    solver = solver_for(OWNER, model.device, len(seen))
     model.seed_ = int(check_random_state(model.random_state).randint(2**31 - 1))
     with one_blas_thread, Told(model, Hooks()) as told:
         usual = parameters.usual_weight(recipe, seen)
@@ -36,11 +38,11 @@ def fit_observations(model: Any, seen: Observations, labels: tuple[Labels, Label
         choice = Choice(radius or 0.0, weights[0], paths([]), None)
         if radius is None:
             share = float(model.validation)
-            choice = choose(recipe, seen, share, weights, model.seed_, told.observers, told.scored)
+            choice = choose(recipe, seen, share, weights, model.seed_, told.observers, told.scored, solver)
         objective = recipe.objective(seen, choice.unobserved)
         start = None if choice.start is None else stretched(objective, choice.start, choice.radius)
         stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
-        asked: Any = dict(start=start, seed=model.seed_, observers=told.observers)
+        asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
         found = solved(objective, choice.radius, stop, **asked)
     model.radius_, model.unobserved_weight_, model.path_ = choice.radius, choice.unobserved, choice.path
     model.row_labels_, model.column_labels_ = labels

@@ -11,6 +11,7 @@ import numpy as np
 from ...certificates import judge
 from ...certificates.certificate import Certificate
 from ...domains.sets import NuclearBall
+from ...hooks import Solver
 from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
 from ...objectives.all_cells import AllCells
@@ -22,6 +23,7 @@ from ...solve import solve
 from ...stop import Status, Stop
 from ...trace import Trace
 from ..completion.recipe import UNSURE, in_ball, multiplier_of, status_of
+from ..devices import at
 from ..input.observations import Observations
 
 _ROUGH = 0.3  # how exact the eigenvectors of a solve are that ends at a rough answer
@@ -79,17 +81,18 @@ def solved(
     seed: int = 0,
     observers: Sequence[Observer] = (),
     certify: bool = True,
+    solver: Solver = solve,
 ) -> Solution:
     """Minimise over the ball; what is certified can be verified from the factors alone, as ``status`` says."""
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     few = max(Hybrid.block, min(min(objective.shape) // 4, _FIRST))
     method = Hybrid(block=few, share=_ROUGH, balance=certify)
     asked: Any = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
-    result = solve(problem, method=method, **asked)
+    result = solver(problem, method=method, **asked)
     assert isinstance(result.X, Rectangular)
     X, certificate, status = in_ball(result.X, radius), result.certificate, result.status
     if certify and status not in UNSURE:  # of these very factors, with a random start that had no part in finding them
-        certificate = judge.certify(problem, X, seed=seed)
+        certificate = judge.certify(at(problem, solver), X, seed=seed)
         status = status_of(status, certificate, stop)
     image = objective.measure(*X.triple())
     multiplier = multiplier_of(objective, objective.evaluate(image)[1], image, X)
