@@ -84,7 +84,7 @@ class Curve(Strides):
 
 @pytest.mark.parametrize("lowest", [0.05, 0.9, 3.0, 40.0, 700.0])
 def test_a_walk_finds_the_lowest_point_of_a_parabola(lowest):
-    walk = Curve(lambda radius: 1.0 + 0.01 * np.log2(radius / lowest) ** 2)
+    walk = Curve(lambda radius: 1.0 + 0.3 * ((radius / lowest) ** 0.25 - 1.0) ** 2)
     walk.there_and_back(1.0)
     found, near = walk.lowest()
     assert found == pytest.approx(lowest, rel=1e-6) and not walk.edge

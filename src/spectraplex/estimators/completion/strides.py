@@ -12,6 +12,11 @@ from ...matrices.factors import Rectangular
 GROWTH = 2.0  # from one radius to the next
 _ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
 _MOST = 16  # radii in one direction
+_BEYOND = (
+    GROWTH**0.25
+)  # times the last radius: as far as a parabola through three scores that differ little is believed
+_STEEP = 1.1  # and these differ much: by a tenth
+_ROOT = 0.25  # power of the radius in which scores lie on a parabola
 
 
 class Point(Protocol):
@@ -65,12 +70,18 @@ class Strides(ABC, Generic[P]):
         self.edge = True
 
     def _turns(self, up: bool) -> bool:
-        """Whether the parabola through the last three points rises already at the last one."""
+        """Whether the parabola through the last three points has its lowest point by the last one, or little beyond.
+
+        The next radius is the dearest of all, and a parabola sees so far ahead.
+        """
         if len(self.points) < 3:
             return False
-        ahead = sorted(self.points, key=lambda point: point.radius, reverse=not up)
-        a, b, c = (point.score for point in ahead[-3:])
-        return 3.0 * c - 4.0 * b + a >= 0.0 and c - 2.0 * b + a > 0.0
+        last = sorted(self.points, key=lambda point: point.radius, reverse=not up)[-3:]
+        around = sorted(last, key=lambda point: point.radius)
+        there, far = _vertex(*around), _beyond(*around)
+        if there is None:
+            return False
+        return there <= far * last[-1].radius if up else there >= last[-1].radius / far
 
     def lowest(self) -> tuple[float, P]:
         """Where the parabola through the best score and its neighbours is lowest, and the point to begin from."""
@@ -78,13 +89,39 @@ class Strides(ABC, Generic[P]):
         if len(points) < 3 or self.ended:
             return self.best.radius, self.best
         k = min(max(points.index(self.best), 1), len(points) - 2)
-        x = [math.log(point.radius) for point in points[k - 1 : k + 2]]
-        y = [point.score for point in points[k - 1 : k + 2]]
-        left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
-        if not right > left:  # no parabola that opens upwards
+        around = points[k - 1 : k + 2]
+        there, far = _vertex(*around), _beyond(*around)
+        if there is None:
             return self.best.radius, self.best
-        bend = (right - left) / (x[2] - x[0])
-        there = 0.5 * (x[0] + x[1]) - 0.5 * left / bend
-        there = min(max(there, x[0]), x[2])
-        above = [point for point in points if math.log(point.radius) >= there]  # has all directions, and more
-        return math.exp(there), above[0] if above else points[-1]
+        there = min(max(there, around[0].radius / far), around[2].radius * far)
+        above = [point for point in points if point.radius >= there]  # has all directions, and more
+        return there, above[0] if above else points[-1]
+
+
+def _steep(*points: Point) -> bool:
+    """Whether scores differ much, as where there is little noise: there they fall like a power of the radius."""
+    scores = [point.score for point in points]
+    return max(scores) > _STEEP * min(scores)
+
+
+def _beyond(*points: Point) -> float:
+    """Times the last radius: as far as the parabola through three points is believed."""
+    return 1.0 if _steep(*points) else _BEYOND
+
+
+def _vertex(*points: Point) -> float | None:
+    """Where the parabola through three scores is lowest, by growing radius; None where it does not open upwards.
+
+    Where noise decides, it is one in the fourth root of the radius: scores rise more steeply than they fell before,
+    even in its logarithm.
+    """
+    logs = _steep(*points)
+    x = [math.log(point.radius) if logs else point.radius**_ROOT for point in points]
+    y = [point.score for point in points]
+    left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
+    if not right > left:
+        return None
+    there = 0.5 * (x[0] + x[1]) - 0.5 * left * (x[2] - x[0]) / (right - left)
+    if logs:
+        return math.exp(min(max(there, 2.0 * x[0] - x[2]), 2.0 * x[2] - x[0]))
+    return float(max(there, 0.5 * x[0]) ** (1.0 / _ROOT))
