@@ -121,7 +121,7 @@ def test_weights_count():
 def test_few_observations_have_ends_at_the_ends_of_the_range():
     pairs, values = [("a", "x"), ("a", "y"), ("b", "x")], [1.0, 2.0, 4.0]
     model = MatrixCompletion(radius=1.0).fit(pairs, values)
-    _, low, high = model.predict(pairs, interval=0.9)
+    _, low, high = model.predict(pairs, interval=0.5)
     assert (low == 1.0).all() and (high == 4.0).all()
     model = MatrixCompletion(radius=1.0, clip=False).fit(pairs, values)
     _, low, high = model.predict(pairs, interval=0.9)

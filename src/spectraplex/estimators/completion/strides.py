@@ -12,11 +12,9 @@ from ...matrices.factors import Rectangular
 GROWTH = 2.0  # from one radius to the next
 _ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
 _MOST = 16  # radii in one direction
-_BEYOND = (
-    GROWTH**0.25
-)  # times the last radius: as far as a parabola through three scores that differ little is believed
+_BEYOND = 1.07  # times the last radius: so far a parabola through three scores that differ little is believed
 _STEEP = 1.1  # and these differ much: by a tenth
-_ROOT = 0.25  # power of the radius in which scores lie on a parabola
+_POWER = 0.4  # of the radius, in which three falling scores show the same lowest one as three around it
 
 
 class Point(Protocol):
@@ -38,7 +36,8 @@ P = TypeVar("P", bound=Point)
 class Strides(ABC, Generic[P]):
     """Radii that were tried, and where to go next."""
 
-    def __init__(self) -> None:
+    def __init__(self, dear: bool = False) -> None:
+        self.dear = dear  # whether one more radius costs more than it is worth
         self.points: list[P] = []
         self.ended = False  # an observer has had enough
         self.edge = False  # the score was still falling at the last radius that is tried
@@ -70,15 +69,15 @@ class Strides(ABC, Generic[P]):
         self.edge = True
 
     def _turns(self, up: bool) -> bool:
-        """Whether the parabola through the last three points has its lowest point by the last one, or little beyond.
+        """Whether the parabola through the last three points has its lowest point by the last one.
 
-        The next radius is the dearest of all, and a parabola sees so far ahead.
+        Where the next radius is dear, one little beyond will do, too.
         """
         if len(self.points) < 3:
             return False
         last = sorted(self.points, key=lambda point: point.radius, reverse=not up)[-3:]
-        around = sorted(last, key=lambda point: point.radius)
-        there, far = _vertex(*around), _beyond(*around)
+        there = self._vertex(last if up else last[::-1])
+        far = _BEYOND if self._shallow(last) else 1.0
         if there is None:
             return False
         return there <= far * last[-1].radius if up else there >= last[-1].radius / far
@@ -90,38 +89,31 @@ class Strides(ABC, Generic[P]):
             return self.best.radius, self.best
         k = min(max(points.index(self.best), 1), len(points) - 2)
         around = points[k - 1 : k + 2]
-        there, far = _vertex(*around), _beyond(*around)
-        if there is None:
+        there = self._vertex(around)
+        if there is None:  # no parabola that opens upwards
             return self.best.radius, self.best
-        there = min(max(there, around[0].radius / far), around[2].radius * far)
+        there = min(max(there, around[0].radius), around[2].radius)
         above = [point for point in points if point.radius >= there]  # has all directions, and more
         return there, above[0] if above else points[-1]
 
+    def _shallow(self, points: Sequence[P]) -> bool:
+        """Whether radii are dear, and noise decides among these: their scores fall on, and differ little."""
+        scores = sorted(point.score for point in points)
+        ends = (points[0].score, points[-1].score)
+        return self.dear and scores[0] in ends and scores[-1] <= _STEEP * scores[0]
 
-def _steep(*points: Point) -> bool:
-    """Whether scores differ much, as where there is little noise: there they fall like a power of the radius."""
-    scores = [point.score for point in points]
-    return max(scores) > _STEEP * min(scores)
+    def _vertex(self, points: Sequence[P]) -> float | None:
+        """Where the parabola through three scores is lowest, by growing radius; None where it does not open upwards.
 
-
-def _beyond(*points: Point) -> float:
-    """Times the last radius: as far as the parabola through three points is believed."""
-    return 1.0 if _steep(*points) else _BEYOND
-
-
-def _vertex(*points: Point) -> float | None:
-    """Where the parabola through three scores is lowest, by growing radius; None where it does not open upwards.
-
-    Where noise decides, it is one in the fourth root of the radius: scores rise more steeply than they fell before,
-    even in its logarithm.
-    """
-    logs = _steep(*points)
-    x = [math.log(point.radius) if logs else point.radius**_ROOT for point in points]
-    y = [point.score for point in points]
-    left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
-    if not right > left:
-        return None
-    there = 0.5 * (x[0] + x[1]) - 0.5 * left * (x[2] - x[0]) / (right - left)
-    if logs:
-        return math.exp(min(max(there, 2.0 * x[0] - x[2]), 2.0 * x[2] - x[0]))
-    return float(max(there, 0.5 * x[0]) ** (1.0 / _ROOT))
+        It is one in the logarithm of the radius. Where there is no fourth score to go by, scores rise more steeply than
+        they fell before, even in the logarithm, and it is one in a power.
+        """
+        power = _POWER if self._shallow(points) else 0.0
+        x = [point.radius**power if power else math.log(point.radius) for point in points]
+        y = [point.score for point in points]
+        left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
+        if not right > left:
+            return None
+        there = 0.5 * (x[0] + x[1]) - 0.5 * left * (x[2] - x[0]) / (right - left)
+        there = min(max(there, 2.0 * x[0] - x[2], 0.5 * x[0] if power else -math.inf), 2.0 * x[2] - x[0])
+        return float(there ** (1.0 / power)) if power else math.exp(there)
