@@ -13,7 +13,17 @@ import time
 
 QUICK = ("start", "kernels", "steps", "small", "duals", "hybrid", "dense")
 REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "known", "imputation")
-ASKED = ("ratings_1m", "pipeline", "cluster", "huge", "plan", "gpu", "tomography", "coverage")  # only by name
+ASKED = (
+    "ratings_1m",
+    "ratings_speed",
+    "pipeline",
+    "cluster",
+    "huge",
+    "plan",
+    "gpu",
+    "tomography",
+    "coverage",
+)  # only by name
 
 
 def main(words: list[str]) -> int:

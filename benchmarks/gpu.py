@@ -227,7 +227,7 @@ def half_a_billion() -> Iterator[str]:
     objective = sx.Problem(sx.Completion(rows, cols, values, (m, n)), sx.NuclearBall((m, n), 1.0)).objective
     prepare = time.perf_counter() - began
     del rows, cols, values
-    # The planted part's nuclear norm is about √(10·m·n). At a share s of it the planted part pulls as hard as the largest
+    # The planted part has a nuclear norm of about √(10·m·n). At a share s of it that part pulls as hard as the largest
     # singular value of the noise, p·√(mn/10)·(1 − s) = (√row + √column)·√(0.85² + (1 − s)²) with ``row`` numbers a row:
     # beyond it some of the n directions of noise join, 20 to 60 of 100,000 a little above it (huge.py).
     pull, push = count / np.sqrt(10.0 * m * n), np.sqrt(count / m) + np.sqrt(count / n)

@@ -68,8 +68,8 @@ def test_neither_seeds_nor_names_move_predictions():
 class Curve(Strides):
     """A walk over a score that is known."""
 
-    def __init__(self, score) -> None:
-        super().__init__()
+    def __init__(self, score, dear=False) -> None:
+        super().__init__(dear)
         self.of = score
 
     def visit(self, radius, starts=()):
@@ -89,6 +89,19 @@ def test_a_walk_finds_the_lowest_point_of_a_parabola(lowest):
     found, near = walk.lowest()
     assert found == pytest.approx(lowest, rel=1e-6) and not walk.edge
     assert found / GROWTH <= near.radius <= found * GROWTH**2
+
+
+def test_where_radii_are_dear_a_walk_ends_before_scores_rise():
+    """With a curve that rises more steeply than it falls: no radius beyond the lowest point, and nearly that one."""
+
+    def score(radius):
+        return 1.0 + 0.02 * ((radius / 7.5) ** 0.4 - 1.0) ** 2
+
+    walks = [Curve(score, dear) for dear in (True, False)]
+    for walk in walks:
+        walk.there_and_back(1.0)
+        assert walk.lowest()[0] == pytest.approx(7.5, rel=0.15)
+    assert [max(point.radius for point in walk.points) for walk in walks] == [8.0, 16.0]
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])

@@ -121,7 +121,7 @@ def test_weights_count():
 def test_few_observations_have_ends_at_the_ends_of_the_range():
     pairs, values = [("a", "x"), ("a", "y"), ("b", "x")], [1.0, 2.0, 4.0]
     model = MatrixCompletion(radius=1.0).fit(pairs, values)
-    _, low, high = model.predict(pairs, interval=0.9)
+    _, low, high = model.predict(pairs, interval=0.5)
     assert (low == 1.0).all() and (high == 4.0).all()
     model = MatrixCompletion(radius=1.0, clip=False).fit(pairs, values)
     _, low, high = model.predict(pairs, interval=0.9)
@@ -150,3 +150,14 @@ def asked(**settings):
 )
 def test_bad_requests(call, error, words):
     check(call, error, words)
+
+
+def test_too_few_observations_for_a_level_are_refused():
+    """The range of 8 values holds 7/9 of others like them, so no more is promised; without clip there are no ends."""
+    pairs, values = [(k % 4, k // 4) for k in range(8)], np.arange(8.0)
+    model = MatrixCompletion(radius=0.5).fit(pairs, values)
+    with pytest.raises(ValueError, match=r"8 observations are too few .* 19 are needed, and with 8 at most 0.78"):
+        model.predict(pairs, interval=0.9)
+    assert model.predict(pairs, interval=0.7)[1].shape == (8,)
+    _, low, high = MatrixCompletion(radius=0.5, clip=False).fit(pairs, values).predict(pairs, interval=0.9)
+    assert np.isinf(low).all() and np.isinf(high).all()

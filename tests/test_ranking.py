@@ -112,3 +112,15 @@ def test_the_shell_recommends_to_all_and_finds_similar_ones(tmp_path):
     ]:
         done = CliRunner().invoke(app, words)
         assert done.exit_code != 0 and why in done.stderr
+
+
+def test_a_column_without_a_low_rank_part_is_similar_to_none():
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal(30), np.append(rng.standard_normal(9), 0.0)
+    pairs = [(i, k) for i in range(30) for k in range(10)]
+    values = [3.0 * left[i] * right[k] for i, k in pairs]
+    model = MatrixCompletion(radius=20.0, weighting="plain").fit(pairs, values)
+    model.V_[9] = 0.0
+    with pytest.raises(ValueError, match="the column 9 has no low-rank part"):
+        model.similar([9])
+    assert 9 not in [label for label, _ in model.similar([0], n=9)[0]]

@@ -80,6 +80,13 @@ def complete(
     names: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file with a title for every id, for the report.")
     ] = None,
+    row_features: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What is known of rows, a line a label: numbers and categories."),
+    ] = None,
+    column_features: Annotated[
+        str | None, typer.Option(metavar="FILE", help="What is known of columns, a line a label.")
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Fit on a Dask cluster: tcp://host:8786, or local for this machine."),

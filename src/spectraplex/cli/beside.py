@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..estimators import MatrixCompletion
+from ..estimators.input.features import Known
+from ..tables import features
 from ..tables import reading as tables
+from ..tables.layout import Asked
 from ..tables.names import Names
 from . import settings, testing
 from .tell import titled, titles_for
 from .words import shown, told
+
+Features = tuple[Known | None, Known | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,18 @@ def read_titles(job: Any, table: tables.Table, going_on: bool) -> Names | None:
             raise
         job.talk(f"{told(error) if isinstance(error, OSError) else error} The run goes on without titles.")
         return None
+
+
+def read_features(job: Any, table: tables.Table) -> Features | None:
+    """What ``--row-features`` and ``--column-features`` say, read before the fit; None where neither was given."""
+    asked = replace(Asked(), decimal=job.said.get("decimal"), thousands=job.said.get("thousands"))
+    found: list[Known | None] = [None, None]
+    for k, (side, labels) in enumerate((("row", table.row_labels), ("column", table.column_labels))):
+        file = job.said.get(f"{side}_features")
+        if file is not None:
+            found[k], words = features.read_features(Path(file), asked, labels, side, table.names[k])
+            job.talk(f"{words}.")
+    return None if found == [None, None] else (found[0], found[1])
 
 
 def judged(job: Any, model: MatrixCompletion, held: testing.Held) -> dict[str, Any] | None:

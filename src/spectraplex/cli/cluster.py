@@ -52,6 +52,9 @@ def resume(left: Left, cluster: str) -> Done:
 
 
 def _begun(job: Job, cluster: str, left: Left | None = None) -> Done:
+    for name in ("row_features", "column_features"):
+        if name in job.said:
+            raise ValueError(f"--{name.replace('_', '-')} is for one machine; leave --cluster away, or the features.")
     if "time" in job.said or testing.share_of(job.said) is not None:
         what = "--time" if "time" in job.said else "A share as --test"
         raise ValueError(f"{what} is for one machine; leave it out, or leave out --cluster.")

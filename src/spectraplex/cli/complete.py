@@ -18,11 +18,12 @@ from ..estimators import MatrixCompletion
 from ..estimators.completion import parameters
 from ..estimators.completion.fitting import fit_observations
 from ..estimators.completion.saving import described
+from ..estimators.input.features import with_labels
 from ..hooks import Hooks
 from ..tables import reading as tables
 from . import journal, settings, store, testing
 from .aside import folder_aside, refuse_folder
-from .beside import Beside, held_out, judged, read_titles, reported
+from .beside import Beside, Features, held_out, judged, read_features, read_titles, reported
 from .journal import Journal
 from .talk import StatusLine, heard_of, say
 from .words import shown
@@ -128,13 +129,13 @@ def _fit(job: Job, mark: str | None = None) -> Done:
         raise ValueError(f"{job.file} is not the data that the checkpoint is of (its fingerprint differs).")
     going_on = mark is not None
     whole, share = table, testing.share_of(job.said)
-    files = ["names"] if share is not None else ["test", "names"]
+    files = ["names", "row_features", "column_features"] + (["test"] if share is None else [])
     if share is None:
         held = held_out(job, table, going_on)
     else:
         table, held = testing.cut(job.file, table, share)
         job.talk(f"{held.values.size:,} values are kept from the fit as a test: {held.how}.")
-    titles = read_titles(job, table, going_on)
+    titles, known = read_titles(job, table, going_on), read_features(job, table)
     aside = {name: str(Path(job.said[name]).resolve()) for name in files if name in job.said}
     document = {
         "file": str(job.file.resolve()),
@@ -148,7 +149,7 @@ def _fit(job: Job, mark: str | None = None) -> Done:
     with kept.listening(), journal.under_way(kept, job.out):
         began = time.perf_counter()
         with progress:
-            fit(model, table, kept, job)
+            fit(model, table, kept, job, known)
         seconds["fitting"] = time.perf_counter() - began
         status = "interrupted" if kept.interrupted else "finished"
         began = time.perf_counter()
@@ -188,14 +189,16 @@ def refuse_settings(model: MatrixCompletion, every: Any) -> None:
         raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
 
 
-def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job) -> None:
-    """Fit, keeping what is solved."""
+def fit(model: MatrixCompletion, table: tables.Table, kept: Journal, job: Job, known: Features | None = None) -> None:
+    """Fit, keeping what is solved; ``known`` are features of rows and columns."""
     hooks = Hooks(kept.solve, (kept.progress,), kept.progress)
     names = list(table.names[:2]) if table.names[0] != table.names[1] else None
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        labels = (table.row_labels, table.column_labels)
-        fit_observations(model, table.observations(), labels, names, hooks=hooks, when=table.when)
+        seen, labels = table.observations(), (table.row_labels, table.column_labels)
+        if known is not None:
+            seen, labels = with_labels(seen, labels, known)
+        fit_observations(model, seen, labels, names, hooks=hooks, when=table.when, features=known)
     for each in heard:
         if not kept.interrupted and not issubclass(each.category, RuntimeWarning):  # NumPy's own are no sentences
             job.talk(heard_of(each))

@@ -124,6 +124,8 @@ def refuse_out(out: Path | None, file: Path) -> None:
     if not _is_parquet(out) and out.suffix.lower() not in ("", ".csv", ".tsv", ".txt", ".dat", ".data"):
         raise ValueError(f"{out}: the table can be written as CSV, or as Parquet where it came as that.")
     refuse_file(out)
+    if out.is_file() and file.exists() and out.samefile(file):
+        raise ValueError(f"{out} is the table itself, and would be replaced; name another file with --out.")
 
 
 def _is_parquet(path: Path) -> bool:

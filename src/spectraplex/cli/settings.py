@@ -25,12 +25,12 @@ IMPUTER = {
     "seed": "random_state",
 }
 READING = tuple(each.name for each in fields(Asked))
-RUN = ("checkpoint", "report", "test", "names")
+RUN = ("checkpoint", "report", "test", "names", "row_features", "column_features")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)
     ),
-    **dict.fromkeys(("decimal", "thousands", "names", "time"), (str,)),
+    **dict.fromkeys(("decimal", "thousands", "names", "time", "row_features", "column_features"), (str,)),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
     **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),

@@ -17,6 +17,9 @@ from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .oracle import base
 
+_EIGHTH = 8  # Krylov chains are from blocks of one in so many of the eigenvectors asked for,
+_WIDEST = 16  # and never from more
+
 
 @dataclass(frozen=True, eq=False)
 class Way:
@@ -30,14 +33,15 @@ class Way:
 def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.random.Generator) -> tuple[Point, Way, Step]:
     """``share`` is how exact the eigenvectors are, beside what the leading one promises to gain."""
     descent, here, place = problem.descent(point), base(problem, point), problem.place
+    exact = min(max(2, way.block // _EIGHTH), _WIDEST, problem.domain.dimension)
     found = leading(
         descent,
-        min(2, problem.domain.dimension),
+        exact,
         accuracy=lambda top: share * max(top - here, 0.0),
         start=place.join(way.guess, point.atoms.vectors),
         rng=rng,
         max_products=100.0 + len(point.atoms),
-        also=way.block - 2,
+        also=max(way.block - exact, 0),
     )
     promise = np.maximum(found.values - here, 0.0)
     gap = float(promise[0])

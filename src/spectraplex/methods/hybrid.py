@@ -83,17 +83,20 @@ class Hybrid:
         the guarantee; a larger one saves products where a rough answer will do.
     balance : whether the weights of the columns are balanced after every descent; False saves some line searches where
         a rough answer will do.
+    polish : most steps of a descent where no columns are missing; fewer where a rough answer will do.
     """
 
     block: int = 4
     share: float = 0.03
     balance: bool = True
+    polish: int = _POLISHING[0]
     Memory: ClassVar[type] = HybridMemory
     zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
     def __post_init__(self) -> None:
         whole("Hybrid", "block", self.block)
         share("Hybrid", "share", self.share)
+        whole("Hybrid", "polish", self.polish)
 
     def require(self, problem: Problem) -> None:
         """Refuse a domain whose X is not a block of the matrix upstairs: descents scale its rows and columns."""
@@ -137,7 +140,9 @@ class Hybrid:
         point, way, step = escape(problem, shed(problem, point, memory.gain), way, self.share, rng)
         memory = replace(memory, block=way.block, guess=way.guess, curvature=way.curvature)
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
-        most, fading = _GROWING if more else _POLISHING  # little polishing while the right columns are still missing
+        most, fading = (
+            _GROWING if more else (self.polish, _POLISHING[1])
+        )  # little polishing while the right columns are still missing
         most, atoms, reached = max(most, memory.patience), point.atoms, point.value
         single = _single(problem, point, step.estimated_gap)
         near = (reached, _BLUR * max(memory.gain, start - reached))

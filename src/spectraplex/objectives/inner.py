@@ -18,6 +18,7 @@ from ..losses.squared import Squared
 from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array, brought
 from ..places.pattern import Pattern
+from ..places.sums import side_sums, what_is_left
 from .sides import Diagonal, Side, SideFeatures, sides
 
 SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
@@ -83,7 +84,28 @@ class InnerProblem:
     often: bool = True
     features: SideFeatures | None = None
 
+    @property
+    def plain(self) -> bool:
+        """Whether all that is asked for are squares that count alike, of entries that come once."""
+        return isinstance(self.loss, Squared) and self.weights is None and self.observed.which is None
+
+    def squares(self, z: Array, values: Array | None, offset: float) -> Inner:
+        """The same as ``solve`` of z + offset where all is ``plain``, in two passes; None stands for values of zero."""
+        pattern, (m, n) = self.observed.pattern, self.observed.pattern.shape
+        b, c, price = np.zeros(m), np.zeros(n), 0.0
+        if self.ridges is not None:
+            row, col = self.sides
+            value, p, q = side_sums(pattern, z, values, offset)
+            if 0.5 * (row.dual(p) + col.dual(q)) > max(self.slack * abs(value), self.floor):
+                db, dc = self.curvature.solve(p, q, self.slack, value)
+                b, c = -db, -dc
+                price = row.price(b) + col.price(c)
+        value, slope = what_is_left(pattern, z, values, offset, b, c)
+        return Inner(b, c, value + price, slope)
+
     def solve(self, z: Array, values: Array) -> Inner:
+        if self.plain:
+            return self.squares(z, values, 0.0)
         observed, (m, n) = self.observed, self.observed.pattern.shape
         value, slope = self.loss.evaluate(z, values, self.weights)
         b, c = np.zeros_like(z, shape=m), np.zeros_like(z, shape=n)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -73,6 +74,7 @@ class Intercepts:
         slack: float = SLACK,
     ) -> None:
         self.slack, self.features = slack, features
+        self._last: tuple[ref[Array], float, ref[Array]] | None = None  # the image seen last, its value and slope
         self.shape, self.loss, self.offset, self.ridges = shape, loss, offset, ridges
         key = rows.astype(np.int64) * shape[1] + cols
         order = np.arange(key.size) if (np.diff(key) >= 0).all() else np.argsort(key, kind="stable")
@@ -104,12 +106,26 @@ class Intercepts:
 
     def evaluate(self, z: Array) -> tuple[float, Array]:
         found = self.inner(z)
+        self._last = (ref(z), found.value, ref(found.slope))
         return found.value, found.slope
+
+    def _known(self, z: Array) -> tuple[float, Array]:
+        """Value and slope of an image: those of the last one if it is that and still there."""
+        if self._last is not None and self._last[0]() is z:
+            slope = self._last[2]()
+            if slope is not None:
+                return self._last[1], slope
+        return self.evaluate(z)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_last": None}
 
     def along(self, z: Array, dz: Array) -> Curve:
         if isinstance(self.loss, Squared):
-            value, slope = self.evaluate(z)
-            bend = self.inner(dz, np.zeros_like(self.values)).value
+            value, slope = self._known(z)
+            beside = self.beside
+            flat = beside.squares(dz, None, 0.0) if beside.plain else beside.solve(dz, np.zeros_like(self.values))
+            bend = flat.value
             return Quadratic(value, inner(slope, dz), 2.0 * bend)
 
         def at(size: float) -> tuple[float, float]:
@@ -198,11 +214,11 @@ class Intercepts:
 
     # ------------------------------------------------------------------------------------------ the inner problem
 
-    def inner(self, z: Array, values: Array | None = None) -> Inner:
-        """The best intercepts beside an image; ``values`` other than the observed ones start without the offset."""
-        if values is None:
-            z, values = z + self.offset, self.values
-        return self.beside.solve(z, values)
+    def inner(self, z: Array) -> Inner:
+        """The best intercepts beside an image."""
+        if self.beside.plain:
+            return self.beside.squares(z, self.values, self.offset)
+        return self.beside.solve(z + self.offset, self.values)
 
     @cached_property
     def beside(self) -> InnerProblem:

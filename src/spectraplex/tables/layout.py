@@ -171,6 +171,12 @@ def chosen(name: str, layout: Layout, asked: Asked) -> tuple[int, int, int]:
                 f"{_listed(layout)}. For a wide table give --matrix."
             )
         places[role] = free[0]
+    if when in places.values():
+        role = next(role for role, place in places.items() if place == when)
+        raise ValueError(
+            f"{name}: --time names the column with {'values' if role == 'value' else f'{role} labels'}; name the "
+            "column that says when values were observed."
+        )
     if len(set(places.values())) < 3:
         raise ValueError(f"{name}: --row, --column and --value must name three different columns.")
     return places["row"], places["column"], places["value"]

@@ -42,5 +42,10 @@ def _of_text(path: Path, asked: Asked) -> list[str]:
 def _of_frame(path: Path, asked: Asked, table: Table) -> Any:
     from .formats import read_frame, with_values
 
+    if asked.time in table.names:
+        raise ValueError(
+            f"{path}: --time names {asked.time!r}, a column with labels or values; name the column that says when "
+            "values were observed."
+        )
     frame = with_values(read_frame(path), table.names[2], asked)[0]
     return frame_column(frame, asked.time)

@@ -54,7 +54,7 @@ class Answers:
             raise ValueError(f"{OWNER}: interval is for pairs on this machine; give those, or leave it out.")
         intervals.refuse(self)
         first, second, _ = pair_columns(X, getattr(self, "feature_names_in_", None))
-        return intervals.ends(self, *self._placed(first, second), level)
+        return intervals.asked(self, *self._placed(first, second), level)
 
     def _placed(self, first: Array, second: Array) -> tuple[Array, Array]:
         rows = self.row_labels_.codes(first, OWNER, "row labels")

@@ -27,6 +27,7 @@ from .strides import Strides
 _COLD = 3  # steps of the solver from nothing: predictions settle long before the gap does
 _STEPS = 2  # and from the solution before
 _FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
+_MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
 _SLACK = 1e-6  # share of the value that intercepts may leave while radii are compared
 
 
@@ -79,7 +80,7 @@ def choose(
 
 def together(walks: list[Walk], told: Callable[[float, float], Any], first: float, more: float, held: int) -> Choice:
     """Walk from a first radius; there are ``more`` observations in all than were fitted, and ``held`` kept aside."""
-    walk = _Together(walks, told)
+    walk = _Together(walks, told, held >= _MANY)
     walk.there_and_back(first)
     radius, near = walk.lowest()
     return Choice(more * radius, table(walk.points), near.solution.X, walk.alone(), walk.edge, held)
@@ -193,8 +194,8 @@ def held_out_loss(
 class _Together(Strides[_Visited]):
     """Walks over the same radii, one for each fold, judged by what all of them kept aside."""
 
-    def __init__(self, walks: list[Walk], told: Callable[[float, float], Any]) -> None:
-        super().__init__()
+    def __init__(self, walks: list[Walk], told: Callable[[float, float], Any], dear: bool) -> None:
+        super().__init__(dear)
         self.walks, self.told = walks, told
 
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> _Visited:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...checks import is_word
 from ...objectives.frames import is_far
 from ..callbacks import CallbackSupport, with_callbacks
+from ..input.features import with_labels
 from ..input.observations import Observations, matrix_entries, matrix_labels, pair_columns
 from . import changing, featuring, fitting, folding, parameters, serving
 from .answers import Answers
@@ -206,17 +207,21 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
         return fitted
 
     @with_callbacks
-    def fit_matrix(self, M: Any) -> MatrixCompletion:
+    def fit_matrix(self, M: Any, *, row_features: Any = None, column_features: Any = None) -> MatrixCompletion:
         """Fit to a matrix: what a scipy sparse one stores (zeros, too), or all of an array that is not NaN.
 
         Labels are then indices, and of a data frame its index and the names of its columns; a row or column without any
-        observation has one, too.
+        observation has one, too. Features are as in ``fit``; an array or a sparse matrix with a line for every row, or
+        column, of the matrix needs no labels.
         """
         rows, cols, values, shape = matrix_entries(M)
         sides = zip((rows, cols), matrix_labels(M, shape), shape, ("index", "columns"), strict=True)
         (row_labels, rows), (column_labels, cols) = (fitting.named(*side) for side in sides)
-        seen = Observations(rows, cols, values, None, shape)
-        return fitting.fit_observations(self, seen, (row_labels, column_labels), None)
+        seen, labels = Observations(rows, cols, values, None, shape), (row_labels, column_labels)
+        known = featuring.of_matrix((row_features, column_features), labels)
+        if known is not None:
+            seen, labels = with_labels(seen, labels, known)
+        return fitting.fit_observations(self, seen, labels, None, features=known)
 
     @with_callbacks
     def partial_fit(

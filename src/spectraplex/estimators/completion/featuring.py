@@ -53,6 +53,18 @@ def read(given: tuple[Any, Any], names: list[str] | None) -> tuple[Known | None,
     return row, column
 
 
+def of_matrix(given: tuple[Any, Any], labels: tuple[Labels, Labels]) -> tuple[Known | None, Known | None] | None:
+    """The same for a matrix: an array or a sparse matrix has a line for each of its rows, or columns, in order."""
+    lines = [(own.values, each) if _without_labels(each) else each for each, own in zip(given, labels, strict=True)]
+    return read((lines[0], lines[1]), None)
+
+
+def _without_labels(given: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return issparse(given) or isinstance(given, np.ndarray)
+
+
 def taken(
     model: Any, labels: tuple[Labels, Labels], given: tuple[Known | None, Known | None] | None, goes_on: bool
 ) -> Taken:

@@ -29,6 +29,10 @@ def folds(seen: Observations, share: float) -> list[Array]:
     held = _held(key.size, share)
     most = min(_MOST, max(1, math.floor(key.size / held)))
     count = min(most, math.ceil(_ENOUGH / held))
+    if count == 1:
+        chosen = key <= np.partition(key, held - 1)[held - 1]
+        if np.count_nonzero(chosen) == held:  # no two numbers are the same there
+            return [np.asarray(chosen[pair])]
     order = np.argsort(key, kind="stable")
     out = []
     for fold in range(count):
@@ -57,9 +61,13 @@ def _held(count: int, share: float) -> int:
 
 def _keys(seen: Observations) -> tuple[Array, Array]:
     """The pair of every observation, and a number for every pair."""
-    place, pair = np.unique(seen.rows.astype(np.int64) * seen.shape[1] + seen.cols, return_inverse=True)
-    pair = pair.reshape(-1)
-    rank = np.unique(seen.values, return_inverse=True)[1].reshape(-1)
+    place = seen.rows.astype(np.int64) * seen.shape[1] + seen.cols
+    if (np.diff(place) > 0).all():
+        pair = np.arange(place.size)
+    else:
+        place, pair = np.unique(place, return_inverse=True)
+        pair = pair.reshape(-1)
+    rank = np.searchsorted(np.unique(seen.values), seen.values)
     value = _summed(pair, mixed(rank.astype(np.uint64)), place.size)  # of all observations of a pair
     rows, cols = place // seen.shape[1], place % seen.shape[1]
     row, col = (_summed(side, value, count) for side, count in zip((rows, cols), seen.shape, strict=True))

@@ -112,7 +112,23 @@ def ends(model: Any, rows: Array, cols: Array, level: float) -> tuple[Array, Arr
 def asked(model: Any, rows: Array, cols: Array, level: float) -> tuple[Array, Array, Array]:
     """The same, refusing a model that has no intervals."""
     refuse(model)
+    refuse_few(model, level)
     return ends(model, rows, cols, level)
+
+
+def refuse_few(model: Any, level: float) -> None:
+    """Where the range of what was observed, which predictions are kept within, holds less than was asked for.
+
+    A new value lies within the range of n others like it with a probability of (n − 1)/(n + 1).
+    """
+    count = model.observations_.values.size
+    needed = math.ceil((1.0 + level) / (1.0 - level) - 1e-9)
+    if model.clip and count < needed:
+        most = (count - 1) / (count + 1)
+        raise ValueError(
+            f"{OWNER}: {count} observations are too few for intervals that hold {level:g} of all values: {needed} are "
+            f"needed, and with {count} at most {most:.2g} can be asked for; clip=False gives intervals without ends."
+        )
 
 
 def _times(end: float, scale: Array) -> Array:

@@ -38,7 +38,9 @@ _SMOOTHING = 0.1  # share of the mean count that every row and column is given
 _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
 _WIDEST = 64  # and never with more than this;
 _SOME = 16  # one that goes on from another with no more than this;
-_ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer
+_ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer;
+_POLISH = 8  # and so are descents, of so many steps, where a gap of more than
+_FINE = 0.01  # this share of the value is asked for
 UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
@@ -168,7 +170,7 @@ def solved(
     """
     problem = Problem(objective, NuclearBall(objective.shape, radius))
     asked: dict[str, Any] = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
-    result = solver(problem, method=_method(objective, start, certify), **asked)
+    result = solver(problem, method=_method(objective, start, certify, stop), **asked)
     X = in_ball(as_rectangular(result), radius)
     image = objective.measure(*X.triple())
     found = objective.inner(image)
@@ -223,7 +225,7 @@ def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) 
     return certificate
 
 
-def _method(objective: Table, start: Rectangular | None, certify: bool) -> Hybrid:
+def _method(objective: Table, start: Rectangular | None, certify: bool, stop: Stop) -> Hybrid:
     """From nothing to a radius, a wide first escape saves the rounds that would grow to it.
 
     A walk begins where the rank is small, and each of its radii needs about twice the rank of the one before; what a
@@ -235,7 +237,9 @@ def _method(objective: Table, start: Rectangular | None, certify: bool) -> Hybri
         wide = wide if certify else few
     else:
         wide = few if certify else min(max(start.s.size, few), _WIDEST)
-    return Hybrid(block=max(Hybrid.block, wide), share=_ROUGH, balance=certify)
+    rough = not certify or (stop.relative_gap is not None and stop.relative_gap > _FINE)
+    polish = _POLISH if rough else Hybrid.polish
+    return Hybrid(block=max(Hybrid.block, wide), share=_ROUGH, balance=certify, polish=polish)
 
 
 def _verifiable(certificate: Certificate) -> bool:

@@ -17,6 +17,7 @@ from ...losses import Loss
 from ...objectives.inner import Inner, InnerProblem
 from ...objectives.intercepts import Intercepts
 from ...places.numpy import Array
+from ...places.sums import left_out
 from ..input.observations import Observations
 from .recipe import Recipe
 
@@ -63,14 +64,20 @@ class Alone:
 
     def fitted(self, ridges: tuple[float, float] | None) -> Inner:
         """The intercepts, roughly."""
+        return self._beside(ridges).solve(np.full(self.table.values.size, self.offset), self.table.values)
+
+    def _beside(self, ridges: tuple[float, float] | None) -> InnerProblem:
         table, asked = self.table, {"slack": _ROUGH, "often": False, "features": self.features}
-        inside = InnerProblem(table.observed, self.loss, table.weights, ridges, 0.0, **asked)  # type: ignore[arg-type]
-        return inside.solve(np.full(table.values.size, self.offset), table.values)
+        return InnerProblem(table.observed, self.loss, table.weights, ridges, 0.0, **asked)  # type: ignore[arg-type]
 
     def score(self, ridges: tuple[float, float]) -> float:
         """Mean loss of every observation as it is predicted without it."""
-        table = self.table
+        table, beside = self.table, self._beside(ridges)
         total = table.values.size if table.weights is None else float(table.weights.sum())
+        if beside.plain:  # no array of all observations but one
+            found = beside.squares(np.full(table.values.size, self.offset), table.values, 0.0)
+            held = beside.curvature
+            return left_out(table.pattern, found.slope, held.R, held.C) / total
         return float(self.loss.evaluate(self.without(ridges), table.values, table.weights)[0]) / total
 
     def without(self, ridges: tuple[float, float]) -> Array:

@@ -200,9 +200,15 @@ def similar(
         place = int(np.argmax(columns < 0))
         raise ValueError(f"{owner}: columns[{place}] was not in the fit; nothing is known to be similar to it.")
     labels, sizes, answers = model.column_labels_.values, np.linalg.norm(Q, axis=1), []
-    directions = Q / np.where(sizes > 0, sizes, 1.0)[:, None]
+    there = sizes > 1e-12 * sizes.max(initial=0.0)
+    directions = Q / np.where(there, sizes, 1.0)[:, None]
     for place in columns:
-        cosines = np.where(allow, directions @ directions[place], -np.inf)
+        if not there[place]:
+            raise ValueError(
+                f"{owner}: the column {labels[place : place + 1].tolist()[0]!r} has no low-rank part in this model, "
+                "only an intercept, so no other is known to be similar to it; a larger radius may give it one."
+            )
+        cosines = np.where(allow & there, directions @ directions[place], -np.inf)
         cosines[place] = -np.inf
         best = _best(cosines, n)
         answers.append(list(zip(labels[best].tolist(), cosines[best].tolist(), strict=True)))

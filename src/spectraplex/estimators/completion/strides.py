@@ -12,6 +12,9 @@ from ...matrices.factors import Rectangular
 GROWTH = 2.0  # from one radius to the next
 _ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
 _MOST = 16  # radii in one direction
+_BEYOND = 1.07  # times the last radius: so far a parabola through three scores that differ little is believed
+_STEEP = 1.1  # and these differ much: by a tenth
+_POWER = 0.4  # of the radius, in which three falling scores show the same lowest one as three around it
 
 
 class Point(Protocol):
@@ -33,7 +36,8 @@ P = TypeVar("P", bound=Point)
 class Strides(ABC, Generic[P]):
     """Radii that were tried, and where to go next."""
 
-    def __init__(self) -> None:
+    def __init__(self, dear: bool = False) -> None:
+        self.dear = dear  # whether one more radius costs more than it is worth
         self.points: list[P] = []
         self.ended = False  # an observer has had enough
         self.edge = False  # the score was still falling at the last radius that is tried
@@ -65,12 +69,18 @@ class Strides(ABC, Generic[P]):
         self.edge = True
 
     def _turns(self, up: bool) -> bool:
-        """Whether the parabola through the last three points rises already at the last one."""
+        """Whether the parabola through the last three points has its lowest point by the last one.
+
+        Where the next radius is dear, one little beyond will do, too.
+        """
         if len(self.points) < 3:
             return False
-        ahead = sorted(self.points, key=lambda point: point.radius, reverse=not up)
-        a, b, c = (point.score for point in ahead[-3:])
-        return 3.0 * c - 4.0 * b + a >= 0.0 and c - 2.0 * b + a > 0.0
+        last = sorted(self.points, key=lambda point: point.radius, reverse=not up)[-3:]
+        there = self._vertex(last if up else last[::-1])
+        far = _BEYOND if self._shallow(last) else 1.0
+        if there is None:
+            return False
+        return there <= far * last[-1].radius if up else there >= last[-1].radius / far
 
     def lowest(self) -> tuple[float, P]:
         """Where the parabola through the best score and its neighbours is lowest, and the point to begin from."""
@@ -78,13 +88,32 @@ class Strides(ABC, Generic[P]):
         if len(points) < 3 or self.ended:
             return self.best.radius, self.best
         k = min(max(points.index(self.best), 1), len(points) - 2)
-        x = [math.log(point.radius) for point in points[k - 1 : k + 2]]
-        y = [point.score for point in points[k - 1 : k + 2]]
-        left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
-        if not right > left:  # no parabola that opens upwards
+        around = points[k - 1 : k + 2]
+        there = self._vertex(around)
+        if there is None:  # no parabola that opens upwards
             return self.best.radius, self.best
-        bend = (right - left) / (x[2] - x[0])
-        there = 0.5 * (x[0] + x[1]) - 0.5 * left / bend
-        there = min(max(there, x[0]), x[2])
-        above = [point for point in points if math.log(point.radius) >= there]  # has all directions, and more
-        return math.exp(there), above[0] if above else points[-1]
+        there = min(max(there, around[0].radius), around[2].radius)
+        above = [point for point in points if point.radius >= there]  # has all directions, and more
+        return there, above[0] if above else points[-1]
+
+    def _shallow(self, points: Sequence[P]) -> bool:
+        """Whether radii are dear, and noise decides among these: their scores fall on, and differ little."""
+        scores = sorted(point.score for point in points)
+        ends = (points[0].score, points[-1].score)
+        return self.dear and scores[0] in ends and scores[-1] <= _STEEP * scores[0]
+
+    def _vertex(self, points: Sequence[P]) -> float | None:
+        """Where the parabola through three scores is lowest, by growing radius; None where it does not open upwards.
+
+        It is one in the logarithm of the radius. Where there is no fourth score to go by, scores rise more steeply than
+        they fell before, even in the logarithm, and it is one in a power.
+        """
+        power = _POWER if self._shallow(points) else 0.0
+        x = [point.radius**power if power else math.log(point.radius) for point in points]
+        y = [point.score for point in points]
+        left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
+        if not right > left:
+            return None
+        there = 0.5 * (x[0] + x[1]) - 0.5 * left * (x[2] - x[0]) / (right - left)
+        there = min(max(there, 2.0 * x[0] - x[2], 0.5 * x[0] if power else -math.inf), 2.0 * x[2] - x[0])
+        return float(there ** (1.0 / power)) if power else math.exp(there)

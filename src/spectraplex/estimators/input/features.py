@@ -22,6 +22,9 @@ _SMALL = 1 << 17  # numbers up to which a matrix is an ordinary one: looking for
 _DENSE = 0.25  # share of numbers that are not zero from which a matrix is an ordinary one
 
 
+Part = tuple[Any, list[str]]  # columns, and what they are called
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """Labels, a line of numbers for each of them (an array or a sparse matrix), and what the numbers are called."""
@@ -65,7 +68,21 @@ def read(given: Any, side: str, called: str | None) -> Known:
         labels, frame = _frame_labels(frame, name, side, called)
     labels = as_column(labels if isinstance(labels, np.ndarray) else list(labels), OWNER, f"labels of {name}")
     _once(labels, name)
-    parts = _of_frame(frame, name) if frame is not None else _of_matrix(table, name)
+    return _known(labels, _of_frame(frame, name) if frame is not None else _of_matrix(table, name), name)
+
+
+def of_columns(labels: Array, columns: dict[str, Any], side: str) -> Known:
+    """Features from columns by name: an array of numbers (NaN where nothing is known), or a list of words (None)."""
+    name = f"{side}_features"
+    _once(labels, name)
+    parts = [
+        _numbers(column[:, None], [word], name) if isinstance(column, np.ndarray) else _words(column, word, name)
+        for word, column in columns.items()
+    ]
+    return _known(labels, parts, name)
+
+
+def _known(labels: Array, parts: list[Part], name: str) -> Known:
     design, names = _joined(parts, labels.size)
     if design.shape[0] != labels.size:
         raise ValueError(
@@ -101,9 +118,6 @@ def _once(labels: Array, name: str) -> None:
     if values.size < labels.size:
         twice = labels[np.bincount(codes)[codes] > 1][:1].tolist()[0]
         raise ValueError(f"{OWNER}: {name} has {twice!r} more than once; give one line a label.")
-
-
-Part = tuple[Any, list[str]]  # columns, and what they are called
 
 
 def _of_frame(frame: Any, name: str) -> list[Part]:
@@ -174,13 +188,18 @@ def _numbers(columns: Array, names: list[str], name: str) -> Part:
     return centred[:, kept] / sizes[kept], [word for word, each in zip(names, kept, strict=True) if each]
 
 
+def are_names(texts: list[str | None]) -> bool:
+    """Whether words are so many different ones that they name things, and sort them into no groups."""
+    return len({text for text in texts if text is not None}) > max(_FEW, _NAMES * len(texts))
+
+
 def _words(column: list[Any], word: str, name: str) -> Part:
     """A column of zeros and ones for every category."""
     from scipy.sparse import csr_matrix
 
     texts = [None if each is None or each != each else str(each) for each in column]
     categories = sorted({text for text in texts if text is not None})
-    if len(categories) > max(_FEW, _NAMES * len(texts)):
+    if are_names(texts):
         raise ValueError(
             f"{OWNER}: column {word!r} of {name} has {len(categories)} different words in {len(texts)} lines: those "
             "are names, not categories; leave it out."

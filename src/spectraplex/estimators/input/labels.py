@@ -198,12 +198,20 @@ def _missing(owner: str, name: str, place: int, label: Any) -> None:
 
 def distinct(column: Array) -> tuple[Array, Array]:
     """The distinct labels, sorted where they can be, and the place of every one."""
+    if column.dtype.kind in "iu" and column.size:
+        low, high = int(column.min()), int(column.max())
+        if high - low <= max(4 * column.size, 1 << 16) and abs(low) < 2**62 and abs(high) < 2**62:  # looked up
+            there = np.zeros(high - low + 1, bool)
+            places = (column - column.dtype.type(low)).astype(np.intp)
+            there[places] = True
+            values = (np.flatnonzero(there) + low).astype(column.dtype)
+            return values, (np.cumsum(there) - 1)[places]
     if column.dtype != object:
         values, inverse = np.unique(column, return_inverse=True)
         return values, inverse.reshape(-1)
-    places: dict[Any, int] = {}
-    codes = np.fromiter((places.setdefault(label, len(places)) for label in column.tolist()), np.int64, column.size)
-    labels = list(places)
+    known: dict[Any, int] = {}
+    codes = np.fromiter((known.setdefault(label, len(known)) for label in column.tolist()), np.int64, column.size)
+    labels = list(known)
     try:
         order = sorted(range(len(labels)), key=labels.__getitem__)
     except TypeError:  # of kinds that have no order: as they came

@@ -60,7 +60,7 @@ class Observations:
         came twice or with weight two.
         """
         key = self.rows.astype(np.int64) * self.shape[1] + self.cols
-        order = np.argsort(key, kind="stable")
+        order = table_order(self.rows, self.cols, self.shape)
         if not (np.diff(key[order]) == 0).any():
             return self.part(order)
         order = np.lexsort((self.values, key))
@@ -74,6 +74,14 @@ class Observations:
     def counts(self) -> tuple[Array, Array]:
         """Observations (or their weights) in every row and in every column."""
         return np.bincount(self.rows, self.weights, self.shape[0]), np.bincount(self.cols, self.weights, self.shape[1])
+
+
+def table_order(rows: Array, cols: Array, shape: tuple[int, int]) -> Array:
+    """By row, then by column, then as they came; short numbers are sorted in a few passes, without comparisons."""
+    if max(shape) > 1 << 16:
+        return np.argsort(rows.astype(np.int64) * shape[1] + cols, kind="stable")
+    by_column = np.argsort(cols.astype(np.uint16), kind="stable")
+    return by_column[np.argsort(rows.astype(np.uint16)[by_column], kind="stable")]
 
 
 def pair_columns(pairs: Any, names: Any = None, owner: str = OWNER) -> tuple[Array, Array, list[str] | None]:
