@@ -30,7 +30,7 @@ def run(*sections: float) -> Iterator[str]:
     path = Path(os.environ.get("SPECTRAPLEX_GPU_JSON", Path(__file__).with_name("gpu.json")))
     FIGURES.update(json.loads(path.read_text()) if path.exists() else {})
     if tuple(sections) == (0,):
-        from .gpu_page import write
+        from .gpus.page import write
 
         yield write(FIGURES)
         return
@@ -77,7 +77,7 @@ def _milliseconds(work: Callable[[], Any], times: int = 5) -> float:
 
 
 def _netflix_table() -> tuple[Any, Any, Any, tuple[int, int]]:
-    from .gpu_tables import table
+    from .gpus.tables import table
 
     m, n, count = (4000, 500, 60_000) if SMALL else NETFLIX
     return (*table(m, n, count, RANK if not SMALL else 5, TASTE, DEVICE), (m, n))
@@ -217,7 +217,7 @@ def _solved(problem: sx.Problem, gap: float, limit: float, _of_data: Any = None)
 
 
 def half_a_billion() -> Iterator[str]:
-    from .gpu_tables import table
+    from .gpus.tables import table
 
     _HELD.clear()
     m, n, count = (2000, 300, 40_000) if SMALL else (2_000_000, 100_000, 500_000_000)
@@ -345,7 +345,7 @@ def baselines() -> Iterator[str]:
 
     from spectraplex.places.torch_array import TorchArray
 
-    from . import gpu_baselines as others
+    from .gpus import baselines as others
 
     objective = _objective()
     radius = 300.0 if SMALL else 60_000.0

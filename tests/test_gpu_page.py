@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks import gpu_page
+from benchmarks.gpus import page as gpu_page
 
-FIGURES = Path(gpu_page.__file__).with_name("gpu.json")
+FIGURES = Path(gpu_page.__file__).parents[1] / "gpu.json"
 
 
 def test_the_page_is_made_from_the_figures(tmp_path, monkeypatch):
@@ -21,6 +21,6 @@ def test_a_figure_that_changes_changes_the_page(tmp_path, monkeypatch):
     figures = json.loads(FIGURES.read_text())
     figures["kernels"]["64"]["product"] *= 2.0
     monkeypatch.setattr(gpu_page, "PAGE", tmp_path / "gpu.md")
-    before = Path(gpu_page.__file__).resolve().parent.parent / "docs" / "gpu.md"
+    before = Path(gpu_page.__file__).resolve().parents[2] / "docs" / "gpu.md"
     gpu_page.write(figures)
     assert (tmp_path / "gpu.md").read_text() != before.read_text()

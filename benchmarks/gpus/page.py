@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "gpu.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "gpu.md"
 
 _WORDS = """# On a GPU
 

@@ -1,0 +1,1 @@
+"""What the benchmark of a GPU is made of."""
