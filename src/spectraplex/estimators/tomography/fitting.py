@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ...places.pauli import through
 from ...problem import Problem
 from ...result import Result
 from ...solve import solve
-from ...stop import Stop
+from ...stop import Status, Stop
 from .counts import Counted, Setting, word
 from .outcomes import OWNER, Reader
 
@@ -118,6 +118,8 @@ class Task:
         mixed, rough = self.mixed_value(problem), solve(problem, stop=Stop(max_steps=2), start=start, seed=seed)
         # where the mixed state is nearly the best one there is next to no gain, and a share of it is rounding
         wanted = max(share * (mixed - rough.value), _LITTLE * share * abs(mixed))
+        if rough.gap <= wanted:
+            return replace(rough, status=Status.GAP)
         return solve(problem, stop=Stop(gap=wanted, max_steps=most), start=rough, seed=seed)
 
     def mixed_value(self, problem: Problem) -> float:
