@@ -52,8 +52,9 @@ def resume(left: Left, cluster: str) -> Done:
 
 
 def _begun(job: Job, cluster: str, left: Left | None = None) -> Done:
-    if "time" in job.said or testing.share_of(job.said) is not None:
-        what = "--time" if "time" in job.said else "A share as --test"
+    device = job.said.get("device", "auto") != "auto"
+    if device or "time" in job.said or testing.share_of(job.said) is not None:
+        what = "--device" if device else "--time" if "time" in job.said else "A share as --test"
         raise ValueError(f"{what} is for one machine; leave it out, or leave out --cluster.")
     model = MatrixCompletion(**settings.of_model(job.said))
     refuse_settings(model, job.said.get("checkpoint"))
