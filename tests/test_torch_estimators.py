@@ -127,3 +127,23 @@ def test_auto_is_never_an_error(monkeypatch):
     monkeypatch.setattr(devices, "sees_cuda", lambda: True)
     assert isinstance(devices.solver_for("x", "auto", 10), devices.OnDevice)
     assert devices.solver_for("x", None, 10**9) is sx.solve
+
+
+def test_the_shell(tmp_path):
+    from typer.testing import CliRunner
+
+    from spectraplex.cli.app import app
+
+    pairs, values = ratings()
+    lines = (f"u{i},i{j},{v!r}\n" for (i, j), v in zip(pairs.tolist(), values.tolist(), strict=True))
+    (tmp_path / "table.csv").write_text("user,item,value\n" + "".join(lines), encoding="utf-8")
+    asked = ["complete", str(tmp_path / "table.csv"), "--radius", "8", "--no-report", "--out", str(tmp_path / "model")]
+    done = CliRunner().invoke(app, [*asked, "--device", "cpu", "--checkpoint", "0"])
+    assert done.exit_code == 0, done.output
+    model = MatrixCompletion.load(tmp_path / "model")
+    assert model.device == "cpu" and model.status_ == "GAP"
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "model")])
+    assert done.exit_code == 0, done.output
+    if not torch.cuda.is_available():
+        done = CliRunner().invoke(app, [*asked, "--force", "--device", "cuda"])
+        assert done.exit_code == 2 and "CUDA" in done.stderr and "Traceback" not in done.output

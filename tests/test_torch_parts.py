@@ -103,8 +103,11 @@ def test_operators(name, seed, kind):
     if name != "pow":
         alike(how(tensor(a), b), how(a, b))
         alike(how(b, tensor(a)), how(b, a))
-        alike(how(tensor(a), 0.5), how(a, 0.5))
-        alike(how(0.5, tensor(a)), how(0.5, a))
+        alike(how(tensor(a), 0.3), how(a, 0.3))
+        alike(how(0.3, tensor(a)), how(0.3, a))
+        wide = a.astype(np.result_type(a, np.float64))
+        alike(how(1e-200, tensor(wide)), how(1e-200, wide))
+        alike(how(0.3, tensor(np.arange(1, 6))), how(0.3, np.arange(1, 6)))
 
 
 @given(seed=seeds, kind=st.sampled_from(KINDS))

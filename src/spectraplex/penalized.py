@@ -99,7 +99,7 @@ def counterpart(problem: Problem, X: Any) -> Problem:
         return Problem(objective, TraceBall(domain.shape[0], size) if problem.psd else NuclearBall(domain.shape, size))
     if not isinstance(domain, NuclearBall | TraceBall):
         raise ValueError(f"counterpart: {domain} has no penalised form; use NuclearBall or TraceBall.")
-    lam = largest(objective, objective.measure(*factors.triple()), domain.hermitian)
+    lam = largest(objective, objective.measure(*factors.at(problem.place).triple()), domain.hermitian)
     if not lam > 0.0:
         raise ValueError("counterpart: the gradient at X has no positive singular value, so the ball does not bind.")
     return Penalized(objective, lam, psd=domain.hermitian)

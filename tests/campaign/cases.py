@@ -34,6 +34,12 @@ class Case:
     error: Fraction = Fraction(0)
     portable: bool = True  # the data have the same bits on every machine
     certifiable: bool = True  # enough is known for a lower bound
+    away: sx.Problem | None = None  # the same problem at another place
+
+    @property
+    def where(self) -> sx.Problem:
+        """The problem where it is solved; claims are checked at ``problem``, on this machine."""
+        return self.problem if self.away is None else self.away
 
     @property
     def heaviest(self) -> Fraction:
@@ -46,7 +52,7 @@ class Case:
         exact = self.exact if penalized == isinstance(self.problem, sx.Penalized) else self.exact.twin()
         size = problem.lam if isinstance(problem, sx.Penalized) else problem.domain.size
         optimum = exact.optimum(size)
-        return replace(self, problem=problem, optimum=optimum, exact=exact, error=exact.error(optimum))
+        return replace(self, problem=problem, optimum=optimum, exact=exact, error=exact.error(optimum), away=None)
 
 
 def pick(rng: Rng, *options: Any) -> Any:

@@ -30,6 +30,7 @@ class Plan:
     minutes: float | None = None
     names: tuple[str, ...] = ()
     workers: int = 2
+    place: str = "here"
 
     def end(self) -> float:
         """When to hand out no more, by the clock."""
@@ -94,7 +95,8 @@ class Tally:
 
 
 def reproduction(report: Report) -> str:
-    return f'python -m tests.campaign --one "{report.name}:{report.seed}"'
+    place = "" if report.place == "here" else f" --place {report.place}"
+    return f'python -m tests.campaign --one "{report.name}:{report.seed}"{place}'
 
 
 def run(plan: Plan) -> Tally:
@@ -112,7 +114,7 @@ def run(plan: Plan) -> Tally:
 def _alone(plan: Plan, spool: Path) -> Iterator[Report]:
     end = plan.end()
     for job in plan.jobs():
-        yield attack(*job, spool=spool)
+        yield attack(*job, spool=spool, place=plan.place)
         if time.monotonic() > end:
             return
 
@@ -126,7 +128,7 @@ def _together(plan: Plan, spool: Path) -> Iterator[Report]:
                 chunk = list(islice(jobs, CHUNK))
                 if not chunk:
                     break
-                waiting.add(pool.submit(_chunk, chunk, spool))
+                waiting.add(pool.submit(_chunk, chunk, spool, plan.place))
             if not waiting:
                 return
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -134,8 +136,8 @@ def _together(plan: Plan, spool: Path) -> Iterator[Report]:
                 yield from future.result()
 
 
-def _chunk(jobs: list[tuple[str, int]], spool: Path) -> list[Report]:
-    return [attack(*job, spool=spool) for job in jobs]
+def _chunk(jobs: list[tuple[str, int]], spool: Path, place: str) -> list[Report]:
+    return [attack(*job, spool=spool, place=place) for job in jobs]
 
 
 def campaign(plan: Plan, most: int = 5) -> int:
@@ -144,13 +146,13 @@ def campaign(plan: Plan, most: int = 5) -> int:
     return 1 if tally.kinds else 0
 
 
-def one(place: str) -> int:
+def one(asked: str, place: str = "here") -> int:
     """A single case by CLASS:SEED, with every attack, and every miss in full."""
-    name, _, seed = place.rpartition(":")
+    name, _, seed = asked.rpartition(":")
     if name not in CLASSES or not seed.isdigit():
-        raise SystemExit(f"--one is CLASS:SEED with a class of {', '.join(CLASSES)}; got {place!r}")
+        raise SystemExit(f"--one is CLASS:SEED with a class of {', '.join(CLASSES)}; got {asked!r}")
     with tempfile.TemporaryDirectory() as folder:
-        report = attack(name, int(seed), thorough=True, spool=Path(folder))
+        report = attack(name, int(seed), thorough=True, spool=Path(folder), place=place)
         for miss in elsewhere(Path(folder)):
             report.miss(miss["word"], miss["detail"])
     print(report.words)

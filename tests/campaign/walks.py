@@ -35,7 +35,7 @@ def certified(report: Any, rng: np.random.Generator, case: Case, share: Any) -> 
     if isinstance(given, tuple):
         given = (given[0], given[1], given[2].conj().T)
     try:
-        certificate = sx.certify(problem, given, failure=pick(rng, 1e-9, 1e-3))
+        certificate = sx.certify(case.where, given, failure=pick(rng, 1e-9, 1e-3))
     except ValueError as words:
         sentence(report, words, "certify")
         if penalized or not out:
@@ -75,7 +75,7 @@ def walked(report: Any, rng: np.random.Generator, case: Case, share: Any) -> Non
     method = pick(rng, "hybrid", "apgd", "cg")
     stop = sx.Stop(relative_gap=1e-3 if gap is None else None, max_steps=int(rng.integers(3, 15)))
     report.words += f", path with {method}, gap {gap}, {'auto' if isinstance(radii, str) else 'given'} radii"
-    path = sx.path(problem, radii, gap=gap, count=3, stop=stop, method=method, seed=int(rng.integers(100)))
+    path = sx.path(case.where, radii, gap=gap, count=3, stop=stop, method=method, seed=int(rng.integers(100)))
     if "contradicts" in path.ended or "not finite" in path.ended:
         report.miss("path ended", path.ended)
     for point in path:

@@ -13,6 +13,7 @@ from .options import (
     Config,
     Decimal,
     Delimiter,
+    Device,
     DropEmpty,
     Duplicates,
     Encoding,
@@ -91,6 +92,7 @@ def complete(
         str | None,
         typer.Option(metavar="ADDRESS", help="Fit on a Dask cluster: tcp://host:8786, or local for this machine."),
     ] = None,
+    device: Device = None,
     config: Config = None,
     checkpoint: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Write a checkpoint so often; see resume.")

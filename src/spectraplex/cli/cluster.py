@@ -55,8 +55,9 @@ def _begun(job: Job, cluster: str, left: Left | None = None) -> Done:
     for name in ("row_features", "column_features"):
         if name in job.said:
             raise ValueError(f"--{name.replace('_', '-')} is for one machine; leave --cluster away, or the features.")
-    if "time" in job.said or testing.share_of(job.said) is not None:
-        what = "--time" if "time" in job.said else "A share as --test"
+    device = job.said.get("device", "auto") != "auto"
+    if device or "time" in job.said or testing.share_of(job.said) is not None:
+        what = "--device" if device else "--time" if "time" in job.said else "A share as --test"
         raise ValueError(f"{what} is for one machine; leave it out, or leave out --cluster.")
     model = MatrixCompletion(**settings.of_model(job.said))
     refuse_settings(model, job.said.get("checkpoint"))

@@ -185,6 +185,7 @@ def refuse_settings(model: MatrixCompletion, every: Any) -> None:
     parameters.recipe_of(model)
     parameters.radius_of(model)
     check_random_state(model.random_state)
+    settings.refuse_device(model.device)
     if every is not None and not 0 <= every < math.inf:
         raise ValueError(f"--checkpoint is a number of seconds ≥ 0, got {every:g}.")
 

@@ -106,6 +106,7 @@ def _left(sheet: Sheet, empty: list[str], counts: dict[str, int]) -> None:
 
 def _fitted(values: Array, asked: dict[str, Any], quiet: bool) -> tuple[NuclearNormImputer, list[str]]:
     """The imputer, and what it had to say."""
+    settings.refuse_device(asked.get("device"))
     model = NuclearNormImputer(**asked)
     with StatusLine(quiet, "held-out RMSE") as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

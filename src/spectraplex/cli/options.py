@@ -24,6 +24,9 @@ NamesFile = Annotated[
     typer.Option("--names", metavar="FILE", help="A file with a title for every id, to be shown beside it."),
 ]
 Config = Annotated[Path | None, typer.Option(help="A TOML file with any of these settings; flags win.")]
+Device = Annotated[
+    str | None, typer.Option(help="Where to compute: cuda for a GPU, cpu for Torch on this processor, or auto.")
+]
 Matrix = Annotated[bool | None, typer.Option("--matrix", help="The file is a wide table with blanks where nothing is.")]
 Duplicates = Annotated[
     str | None, typer.Option(help="Where a pair comes twice: error, mean, sum, first, last, or all (each counts).")

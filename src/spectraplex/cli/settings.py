@@ -7,18 +7,20 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..estimators.devices import solver_for
+from ..places.devices import DeviceMissing
 from ..tables.layout import Asked
 
 #: setting → how it is called in ``MatrixCompletion``.
 MODEL = {
     **dict.fromkeys(("radius", "loss", "delta", "intercepts", "ridge", "weighting", "implicit", "clip"), ""),
-    **dict.fromkeys(("tolerance", "validation", "max_iter"), ""),
+    **dict.fromkeys(("tolerance", "validation", "max_iter", "device"), ""),
     "seed": "random_state",
     "transform": "target_transform",
 }
 #: setting → how it is called in ``NuclearNormImputer``.
 IMPUTER = {
-    **dict.fromkeys(("radius", "metric", "standardize", "max_iter"), ""),
+    **dict.fromkeys(("radius", "metric", "standardize", "max_iter", "device"), ""),
     "neighbors": "n_neighbors",
     "tolerance": "tol",
     "validation": "validation_fraction",
@@ -30,7 +32,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)
     ),
-    **dict.fromkeys(("decimal", "thousands", "names", "time", "row_features", "column_features"), (str,)),
+    **dict.fromkeys(("decimal", "thousands", "names", "time", "device", "row_features", "column_features"), (str,)),
     **dict.fromkeys(("header", "matrix", "drop_empty", "intercepts", "clip", "report"), (bool,)),
     **dict.fromkeys(("implicit", "tolerance", "validation", "checkpoint"), (int, float)),
     **dict.fromkeys(("max_iter", "seed"), (int,)),
@@ -40,7 +42,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
 #: The same for ``impute``, which knows fewer.
 _IMPUTED: dict[str, tuple[type, ...]] = {
     **{name: _KINDS[name] for name in ("row", "delimiter", "encoding", "header", "drop_empty", "radius")},
-    **{name: _KINDS[name] for name in ("tolerance", "validation", "max_iter", "seed", "decimal", "thousands")},
+    **{
+        name: _KINDS[name] for name in ("tolerance", "validation", "max_iter", "seed", "decimal", "thousands", "device")
+    },
     "neighbors": (int, str),
     "metric": (str,),
     "standardize": (bool,),
@@ -105,6 +109,14 @@ def of_model(said: dict[str, Any]) -> dict[str, Any]:
 def of_imputer(said: dict[str, Any]) -> dict[str, Any]:
     """The same for the imputer."""
     return {IMPUTER[name] or name: value for name, value in said.items() if name in IMPUTER}
+
+
+def refuse_device(device: Any) -> None:
+    """Before anything is read: what is missing for a device is bad input, whatever it is."""
+    try:
+        solver_for("--device", device, 0)
+    except (ImportError, DeviceMissing) as missing:
+        raise ValueError(str(missing)) from None
 
 
 def of_reading(said: dict[str, Any]) -> Asked:

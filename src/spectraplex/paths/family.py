@@ -180,7 +180,7 @@ def solved(
 ) -> Solved:
     """Certify σ̄ for the slope of X itself, or for a given one, as tight as ``wanted`` (a gap) asks."""
     problem = family.at(size)
-    image = family.objective.measure(*X.triple())
+    image = family.objective.measure(*X.at(problem.place).triple())
     candidate = Candidate.at(problem, image, X)
     value, loss = candidate.value + problem.lifted.price(X), candidate.value
     candidate = candidate if slope is None else Candidate(loss, slope, None)
@@ -193,7 +193,7 @@ def solved(
 
 def remeasured(family: Family, size: float, X: Factors, sigma: float, spread: float, kept: Any = None) -> Solved:
     """The same with its image measured again: points keep factors, numbers, and a slope that is not X's own."""
-    image = family.objective.measure(*X.triple())
+    image = family.objective.measure(*X.at(facts_of(family.objective).place).triple())
     loss, slope = family.objective.evaluate(image)
     slope = slope if kept is None else kept
     return Solved(family, size, X, image, float(loss), slope, sigma, spread, own=kept is None)

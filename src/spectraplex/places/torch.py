@@ -156,7 +156,7 @@ class TorchPlace(NumPyPlace):
         reference = float(self.norms(A).max(initial=0.0))
         if reference == 0.0 or not np.isfinite(reference):
             return A[:, :0]
-        A = A * (1.0 / reference)
+        A = A * arrays.size_one(reference)
         for _ in range(4):
             if against is not None:
                 A = A - self.times(against, self.gram(against, A).astype(A.dtype))
@@ -225,7 +225,8 @@ class TorchPlace(NumPyPlace):
     def norms(self, A: Any) -> Array:
         wide = torch.complex128 if A.t.is_complex() else torch.float64
         found = torch.linalg.vector_norm(A.t, dim=0, dtype=wide).real.cpu().numpy()
-        if found.size and not (found.min() > arrays.LOW and found.max() < np.inf):
+        # the square of a number may leave the range of floating point where the number does not
+        if found.size and not (found.min() > arrays.LOW**0.5 and found.max() < np.inf):
             tops = torch.amax(A.t.abs(), dim=0).double().cpu().numpy() if A.shape[0] else np.zeros(found.size)
             tops[(tops == 0.0) | ~np.isfinite(tops)] = 1.0
             units = np.ldexp(1.0, -np.clip(np.frexp(tops)[1], -1000, 1000))

@@ -186,14 +186,20 @@ class TorchArray:
         return other if isinstance(other, TorchArray) else TorchArray(torch.as_tensor(other, device=self.t.device))
 
     def _with(self, how: Any, other: Any) -> TorchArray:
-        return TorchArray(how(self.t, self.like(other)))
+        other = self.like(other)
+        return TorchArray(how(self._wide(other), other))
 
     def _after(self, how: Any, other: Any) -> TorchArray:
         other = self.like(other)
-        other = other if isinstance(other, torch.Tensor) else torch.as_tensor(other, device=self.t.device)
-        if other.ndim == 0 and not (other.is_complex() and not self.t.is_complex()):
-            other = other.to(self.t.dtype) if other.dtype != torch.bool else other
-        return TorchArray(how(other, self.t))
+        one = self._wide(other)
+        if not isinstance(other, torch.Tensor):  # said outright: Torch makes a number of this machine single
+            other = torch.as_tensor(other, dtype=torch.result_type(one, other), device=one.device)
+        return TorchArray(how(other, one))
+
+    def _wide(self, other: Any) -> torch.Tensor:
+        """Whole numbers beside a number that is none are doubles, as in NumPy."""
+        whole = not (self.t.is_floating_point() or self.t.is_complex())
+        return self.t.double() if whole and isinstance(other, float | complex) else self.t
 
     def __add__(self, other: Any) -> TorchArray:
         return self._with(torch.add, other)
