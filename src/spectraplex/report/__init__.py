@@ -198,7 +198,8 @@ def _settings(model: Any) -> list[tuple[str, str, bool]]:
     defaults = {name: each.default for name, each in signature(type(model).__init__).parameters.items()}
     out = []
     for name, value in model.get_params(deep=False).items():
-        out.append((name, _written(value), _written(value) != _written(defaults.get(name))))
+        shown = "not set" if value is None else _written(value)
+        out.append((name, shown, _written(value) != _written(defaults.get(name))))
     return out
 
 
@@ -213,7 +214,8 @@ def _written(value: Any) -> str:
 
 
 def _code(model: Any) -> str:
-    changed = ", ".join(f"{name}={value}" for name, value, other in _settings(model) if other)
+    given = model.get_params(deep=False)
+    changed = ", ".join(f"{name}={_written(given[name])}" for name, _, other in _settings(model) if other)
     return f"MatrixCompletion({changed})"
 
 
