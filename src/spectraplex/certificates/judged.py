@@ -110,6 +110,7 @@ def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
         mark = factors_fingerprint(X)
     if X.place is HERE:
         X = _checked(owner, problem, X)
+    X = _double(X)
     if hermitian and not isinstance(X, Symmetric):
         raise ValueError(
             f"{owner}: this domain has Hermitian matrices; pass (vectors, weights) or a dense Hermitian matrix."
@@ -121,6 +122,16 @@ def _inside(owner: str, problem: Problem, X: Any) -> tuple[Factors, float, str]:
             "project it first."
         )
     return inside, outside, mark
+
+
+def _double(X: Factors) -> Factors:
+    """Atoms that were kept in single precision, as doubles: they are scaled to unit vectors before they are judged."""
+    place, (U, s, V) = X.place, X.triple()
+    kinds = [np.result_type(place.kind(each), np.float64) for each in (U, V)]
+    if kinds == [place.kind(each) for each in (U, V)]:
+        return X
+    left, right = place.cast(U, kinds[0]), place.cast(V, kinds[1])
+    return Symmetric(left, s, place) if isinstance(X, Symmetric) else Rectangular(left, s, right, place)
 
 
 def _checked(owner: str, problem: Problem, X: Factors) -> Factors:

@@ -14,6 +14,7 @@ from ..certificates.certificate import Certificate
 from ..certificates.lower import LowerBound, contradicts
 from ..fingerprint import stream
 from ..matrices.factors import Factors
+from ..objectives.facts import facts_of
 from ..observers import Observer
 from ..penalized import rounded_up
 from ..places.numpy import Array
@@ -202,7 +203,8 @@ class Walk:
         lower, evidence = found.bound(size)[0], result.certificate.evidence
         if evidence is None or evidence.kind != "slope" or result.value - lower <= wanted:
             return found
-        other = solved(self.family, size, result.X, evidence.arrays["y"], **asked)
+        slope = facts_of(self.family.objective).images.unpack(evidence.arrays["y"])
+        other = solved(self.family, size, result.X, slope, **asked)
         return other if other.bound(size)[0] > lower else found
 
     def _start(self, size: float, before: Solved | None) -> tuple[Factors | None, float | None]:
