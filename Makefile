@@ -12,7 +12,7 @@ QISKIT_VENV ?= .venv-qiskit
 # Tests run on two processes; one BLAS thread each keeps them from fighting over the cores.
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test test-long test-qiskit test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings bench-peers-clicks clean
+.PHONY: help setup demo test test-long test-torch test-qiskit test-machines oldest newest check format bench bench-all bench-peers bench-peers-solvers bench-peers-ratings bench-peers-clicks clean
 
 help:
 	@echo "make demo       set up, run the main job, save pictures in $(OUT)/"
@@ -23,6 +23,7 @@ help:
 	@echo "                  numba and in NumPy, and on one and two threads; those and the command line with the oldest"
 	@echo "                  versions that pyproject.toml admits; all tests with the newest (an hour on two cores;"
 	@echo "                  ARGS='Nehalem oldest': those alone)"
+	@echo "make test-torch  those of the Torch place, in an environment of its own with a build of Torch for processors"
 	@echo "make check      ruff format, ruff, mypy"
 	@echo "make bench      the benchmarks that guard speed (under ten minutes on two cores; keep the machine quiet)"
 	@echo "make bench-all  all of our own benchmarks, in full (more than half an hour)"
@@ -72,6 +73,9 @@ newest:
 test-machines: setup oldest newest
 	$(BIN)/python tests/machines.py --oldest $(OLDEST_VENV)/bin/python --newest $(NEWEST_VENV)/bin/python $(ARGS)
 
+test-torch: setup
+	$(BIN)/python tests/with_torch.py .venv-torch -n 2
+
 check: setup
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/ruff check src tests benchmarks
@@ -108,4 +112,4 @@ bench-peers-clicks: $(PEERS_VENV)/.ready
 	$(PEERS_VENV)/bin/python -m benchmarks.peers clicks $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PEERS_VENV) $(OLDEST_VENV) $(NEWEST_VENV) $(QISKIT_VENV) build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS_VENV) $(OLDEST_VENV) $(NEWEST_VENV) $(QISKIT_VENV) .venv-torch build dist $(OUT) benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
