@@ -92,7 +92,7 @@ class InnerProblem:
     def squares(self, z: Array, values: Array | None, offset: float) -> Inner:
         """The same as ``solve`` of z + offset where all is ``plain``, in two passes; None stands for values of zero."""
         pattern, (m, n) = self.observed.pattern, self.observed.pattern.shape
-        b, c, price = np.zeros(m), np.zeros(n), 0.0
+        b, c, price = np.zeros_like(z, shape=m), np.zeros_like(z, shape=n), 0.0
         if self.ridges is not None:
             row, col = self.sides
             value, p, q = side_sums(pattern, z, values, offset)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .numpy import Array
+from .numpy import Array, inner
 from .pattern import Pattern
 from .threads import workers
 
@@ -19,6 +19,9 @@ def side_sums(pattern: Pattern, z: Array, target: Array | None, offset: float) -
 
     Every piece of the pattern has column sums of its own, so there are few pieces where there are many columns.
     """
+    if not isinstance(z, np.ndarray):  # on a device
+        y = _residual(z, target, offset)
+        return 0.5 * inner(y, y), *pattern.sums(y)
     from . import sum_kernels
 
     m, n = pattern.shape
@@ -38,6 +41,9 @@ def what_is_left(
     pattern: Pattern, z: Array, target: Array | None, offset: float, b: Array, c: Array
 ) -> tuple[float, Array]:
     """½Σy² and y = z + offset − target + b[row] + c[column]."""
+    if not isinstance(z, np.ndarray):  # on a device
+        y = pattern.spread(_residual(z, target, offset), b, c)
+        return 0.5 * inner(y, y), y
     from . import sum_kernels
 
     slope = np.empty(pattern.size)
@@ -60,6 +66,10 @@ def left_out(pattern: Pattern, slope: Array, R: Array, C: Array) -> float:
         return float(sum_kernels.left_out(low, high, pattern.indptr, pattern.indices, slope, A, B, C, R))
 
     return _summed(pattern, pattern.bounds.size - 1, one)
+
+
+def _residual(z: Array, target: Array | None, offset: float) -> Array:
+    return z + offset if target is None else z + offset - target
 
 
 def _summed(pattern: Pattern, groups: int, one: Callable[[int, Any, Any], float]) -> float:

@@ -39,7 +39,7 @@ def torch_kind(dtype: Any) -> torch.dtype:
 class TorchArray:
     """A tensor with the manners of a NumPy array."""
 
-    __slots__ = ("t",)
+    __slots__ = ("__weakref__", "t")
     __array_priority__ = 1000.0
 
     def __init__(self, t: torch.Tensor) -> None:
