@@ -189,3 +189,39 @@ def test_what_is_no_question_gets_a_sentence(make, words):
     with pytest.raises((TypeError, ValueError), match=words) as raised:
         make()
     assert str(raised.value).startswith("StateTomography: ")
+
+
+def test_few_shots_in_a_large_dimension_are_fitted_too():
+    """0.01·2¹¹ nats would be more than these thirteen shots have to tell."""
+    model = StateTomography().fit(["Z" * 11, "X" * 11], [{"0" * 11: 5, "1" * 11: 5}, {"0" * 11: 3}])
+    assert model.gap_ <= 0.13
+
+
+DATA = {"counts": {"10": 7}, "metadata": {"m_idx": [0, 0]}}
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: StateTomography(bit_order="reversed").from_qiskit([DATA]), "leave bit_order at 'same'"),
+        (lambda: StateTomography.from_qiskit(None), "from_qiskit needs"),
+        (lambda: StateTomography.from_qiskit([{"counts": {"0": 7}, "metadata": None}]), "data 0 has no counts with"),
+        (
+            lambda: StateTomography.from_qiskit([{"counts": {}, "metadata": {"p_idx": np.array([0, 1])}}]),
+            "process tomography is not here yet",
+        ),
+    ],
+)
+def test_data_of_qiskit_that_cannot_be_fitted_get_a_sentence(make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
+    assert StateTomography.from_qiskit([DATA]).settings_ == ("ZZ",)
+
+
+def test_real_vectors_of_many_qubits_keep_their_digits_where_a_letter_is_y():
+    ket = np.random.default_rng(0).standard_normal((2**11, 1))
+    ket /= np.linalg.norm(ket)
+    measured, one = sx.Pauli(["Y" * 11]), np.ones(1)
+    turned = ket.astype(complex)
+    exact = measured.measure(turned, one, turned)
+    assert np.abs(measured.measure(ket, one, ket) - exact).max() <= 1e-13 * exact.max()

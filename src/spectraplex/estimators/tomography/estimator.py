@@ -45,8 +45,9 @@ class StateTomography(BaseEstimator):
     povms : local measurements of your own, as for ``spectraplex.Product``: SIC, MUB, qutrits, mixed dimensions.
     hedging : this many shots are added to every setting, spread evenly over its outcomes: no outcome is then said to be
         impossible. "auto" holds a quarter of the shots out and takes the hedging that predicts them best; 0 is none.
-    tolerance : "auto" ends at a certified gap of 0.01·dimension nats, far below what chance is worth (10⁻⁴ of the gain
-        over the fully mixed state with least squares); a number is a share of that gain.
+    tolerance : "auto" ends at a certified gap of 0.01·dimension nats (0.01 a shot where there are fewer), far below
+        what chance is worth (10⁻⁴ of the gain over the fully mixed state with least squares); a number is a share of that
+        gain.
     max_iter : most steps of the solver.
     n_jobs : processes of ``bootstrap``, as in scikit-learn.
     device : "cuda" solves on a GPU (the extra ``torch``): for more than ten qubits; None here.
@@ -123,6 +124,8 @@ class StateTomography(BaseEstimator):
     @EitherWay
     def from_qiskit(self, data: Any) -> StateTomography:
         """Fit the ``ExperimentData`` of qiskit-experiments' ``StateTomography``; on the class, default settings."""
+        if self.bit_order != "same":
+            raise ValueError(f"{OWNER}: from_qiskit knows the order of the bits; leave bit_order at 'same'.")
         return self.fit(*exchange.from_qiskit(data))
 
     def _scheme(self) -> Scheme:
@@ -247,7 +250,7 @@ class StateTomography(BaseEstimator):
     def goodness_of_fit(self) -> Goodness:
         """Whether any state fits these counts: the deviance beside what chance alone gives, and a p-value."""
         check_is_fitted(self, "state_")
-        return goodness(self._fitted, self.state_, self.replicas_, self.random_state)
+        return goodness(self._fitted, self.state_, self.gap_, self.replicas_, self.random_state)
 
     def fit_per_setting(self) -> PerSetting:
         """How well each setting is fitted, in standard deviations above what chance gives."""

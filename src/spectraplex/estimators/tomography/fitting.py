@@ -25,7 +25,7 @@ from .counts import Counted, Setting, word
 from .outcomes import OWNER, Reader
 
 LIKELIHOODS = ("multinomial", "least-squares", "weighted")
-NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
+_NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
 _SHARE = 1e-4  # gap as a share of what is gained over the fully mixed state, for least squares
 _LITTLE = 1e-3  # of the value of the fully mixed state: no gain smaller than this is asked to be resolved
 _FLOOR = 0.5  # added to every count where a variance is estimated from it
@@ -126,7 +126,8 @@ class Task:
         """Until the certified gap is what was asked for."""
         most = self.max_iter
         if is_word(self.tolerance, "auto") and self.likelihood != "least-squares":
-            return solve(problem, stop=Stop(gap=NATS * self.dimension, max_steps=most), start=start, seed=seed)
+            wanted = _NATS * min(self.dimension, float(self.data.counts.sum()))  # few shots have few nats to tell
+            return solve(problem, stop=Stop(gap=wanted, max_steps=most), start=start, seed=seed)
         share = _SHARE if is_word(self.tolerance, "auto") else float(self.tolerance)
         # f(I/d) − f* is not known beforehand; what two steps have gained is no more than that
         mixed, rough = self.mixed_value(problem), solve(problem, stop=Stop(max_steps=2), start=start, seed=seed)

@@ -9,7 +9,7 @@ import numpy as np
 from ...matrices.factors import Symmetric
 from ...places.numpy import Array
 from .bootstrap import Replicas, deviances, draw
-from .fitting import NATS, Task
+from .fitting import Task
 from .information import told
 from .state import eigenvalues
 
@@ -45,7 +45,9 @@ class PerSetting:
     excess: Array
 
 
-def goodness(task: Task, state: Symmetric, drawn: Replicas | None, seed: int) -> Goodness:
+def goodness(task: Task, state: Symmetric, gap: float, drawn: Replicas | None, seed: int) -> Goodness:
+    # the best state's deviance is less than this one's by no more than twice the certified gap
+    slack = 2.0 * gap if task.likelihood == "multinomial" and (drawn is None or drawn.kind != "parametric") else 0.0
     data, expected = task.data, task.data.spread(task.data.shots) * task.chances(state)
     statistic = float(deviances(data.counts, expected).sum())
     if drawn is not None and drawn.kind == "parametric":
@@ -54,7 +56,7 @@ def goodness(task: Task, state: Symmetric, drawn: Replicas | None, seed: int) ->
         rank, d = int((eigenvalues(state) > _ZERO).sum()), task.dimension
         used = min(2 * d * rank - rank * rank - 1, told(task.measurements, task.data.starts))  # dimension of that rank
         chance, method = np.maximum(_simulated(task, state, seed).sum(axis=1) - used, 0.0), "simulated"
-    above = float((np.sum(chance >= statistic - 2.0 * NATS * task.dimension) + 1.0) / (chance.size + 1.0))
+    above = float((np.sum(chance >= statistic - slack) + 1.0) / (chance.size + 1.0))
     return Goodness(statistic, float(chance.mean()), above, method)
 
 
