@@ -225,3 +225,9 @@ def test_real_vectors_of_many_qubits_keep_their_digits_where_a_letter_is_y():
     turned = ket.astype(complex)
     exact = measured.measure(turned, one, turned)
     assert np.abs(measured.measure(ket, one, ket) - exact).max() <= 1e-13 * exact.max()
+
+
+@pytest.mark.parametrize("n", [1, 3, 11])
+def test_factors_of_another_dimension_are_refused_before_compiled_loops_read_them(n):
+    with pytest.raises(ValueError, match=f"factors of 4 and 4 rows for {n} qubits"):
+        sx.Pauli(["X" * n]).measure(np.eye(4), np.ones(4), np.eye(4))

@@ -46,8 +46,8 @@ class StateTomography(BaseEstimator):
     hedging : this many shots are added to every setting, spread evenly over its outcomes: no outcome is then said to be
         impossible. "auto" holds a quarter of the shots out and takes the hedging that predicts them best; 0 is none.
     tolerance : "auto" ends at a certified gap of 0.01·dimension nats (0.01 a shot where there are fewer), far below
-        what chance is worth (10⁻⁴ of the gain over the fully mixed state with least squares); a number is a share of that
-        gain.
+        what chance is worth (10⁻⁴ of the gain over the fully mixed state with least squares); a number is a share of
+        that gain.
     max_iter : most steps of the solver.
     n_jobs : processes of ``bootstrap``, as in scikit-learn.
     device : "cuda" solves on a GPU (the extra ``torch``): for more than ten qubits; None here.
