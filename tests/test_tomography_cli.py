@@ -84,6 +84,11 @@ def test_other_layouts_and_the_other_direction_of_bits(file, tmp_path):
         ("preparation,setting,outcome,count\nZ,X,0,1\n", "process tomography is not here yet"),
         ("a,b\n1,2\n", "columns named setting, outcome and count"),
         ("", "is empty"),
+        ("# a remark\n\nsetting,outcome,count\n# another\nXX,00,3\nXX,01,many\n", "line 6: the count 'many'"),
+        ("setting,outcome,count\nXXXX,10,3\nXXXX,11,3\n", "'10' is impossible; 4 bits were expected"),
+        ("prepared,setting,outcome,count\nZ,X,0,1\n", "process tomography is not here yet"),
+        ("setting,outcome,count\nXX,00,1e300\n", "has 1e+300 shots"),
+        (f"setting,outcome,count\n{'X' * 200000},00,1\n", "line 2 is no line of a table"),
     ],
 )
 def test_bad_files_get_a_sentence(text, words, tmp_path):
@@ -105,6 +110,12 @@ def test_bad_arguments_get_a_sentence(file, tmp_path):
     assert "there is no folder" in run(file, "-o", tmp_path / "a" / "b", code=2).stderr
     (tmp_path / "bad.json").write_text("[1]", encoding="utf-8")
     assert "a dictionary of settings" in run(tmp_path / "bad.json", "-o", out, code=2).stderr
+    (tmp_path / "bad.json").write_text('{"XX": {"00": "a"}}', encoding="utf-8")
+    assert "setting 'XX', outcome '00': the count 'a'" in run(tmp_path / "bad.json", "-o", out, code=2).stderr
+    (tmp_path / "bad.json").write_text('{"XX": {"00": 1}, "XX": {"11": 1}}', encoding="utf-8")
+    assert "'XX' comes twice" in run(tmp_path / "bad.json", "-o", out, code=2).stderr
+    (tmp_path / "bad.json").write_text("[" * 100000, encoding="utf-8")
+    assert "nested too deeply" in run(tmp_path / "bad.json", "-o", out, code=2).stderr
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00\x01")
     assert "is not a text file" in run(tmp_path / "bytes.csv", "-o", out, code=2).stderr
 

@@ -81,6 +81,11 @@ class Pauli:
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         engine = self._engine
+        if U.shape[0] != self.shape[0] or V.shape[0] != self.shape[0]:  # compiled loops do not look
+            raise ValueError(
+                f"Pauli: factors of {U.shape[0]} and {V.shape[0]} rows for {self.qubits} qubits; {self.shape[0]} are "
+                "needed."
+            )
         image = engine.measure(U, s) if V is U else _two_sided(engine, U, s, V)
         return self._picked(image)
 

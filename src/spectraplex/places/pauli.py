@@ -120,7 +120,7 @@ class Factored:
 
     def _planes(self, V: Array) -> Array:
         """Real and imaginary parts, each flat, row by row; of real vectors, where no letter is Y, the first alone."""
-        kind = np.float32 if V.dtype.itemsize < np.dtype(self.dtype).itemsize and V.dtype.kind != "i" else np.float64
+        kind = np.float32 if V.dtype in (np.float32, np.complex64) else np.float64
         if self.dtype == "float64" and V.dtype.kind == "f":
             return np.ascontiguousarray(V, kind).reshape(1, -1)
         out = np.empty((2, V.size), kind)

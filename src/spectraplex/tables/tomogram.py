@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 _ROLES = (("setting", "settings", "basis"), ("outcome", "outcomes", "bits", "bitstring"), ("count", "counts", "n"))
-_CHANNEL = ("preparation", "prep", "input", "input_state", "preparation_setting")
+_CHANNEL = ("preparation", "prep", "prepared", "input", "input_state", "prepared_state", "preparation_setting")
 
 
 def read_tomogram(path: Path, encoding: str | None = None) -> tuple[list[str], list[str], list[float], str]:
@@ -22,15 +23,7 @@ def read_tomogram(path: Path, encoding: str | None = None) -> tuple[list[str], l
         raise ValueError(f"The encoding {encoding!r} is not known; utf-8 and latin-1 are.") from None
     if path.suffix.lower() == ".json":
         return _from_json(path, text)
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    if not lines:
-        raise ValueError(f"{path}: the file is empty.")
-    mark = max(",;\t|", key=lines[0].count)
-    mark = mark if mark in lines[0] else " "
-    records = [
-        [field.strip() for field in record]
-        for record in csv.reader(io.StringIO("\n".join(lines)), delimiter=mark, skipinitialspace=True)
-    ]
+    records, places_of = _records(path, text)
     head = [field.lower() for field in records[0]]
     if any(name in head for name in _CHANNEL):
         raise ValueError(
@@ -39,52 +32,84 @@ def read_tomogram(path: Path, encoding: str | None = None) -> tuple[list[str], l
         )
     places = [next((head.index(name) for name in names if name in head), None) for names in _ROLES]
     if None not in places:
-        return _long(path, records[1:], [int(place or 0) for place in places], first=2)
+        return _long(path, records[1:], places_of[1:], [int(place or 0) for place in places])
     begun = set(head[0]) <= set("xyz")  # the first line is a setting already: no header
     if len(head) == 3 and begun and _number(records[0][2]) is not None:
-        return _long(path, records, [0, 1, 2], first=1)
+        return _long(path, records, places_of, [0, 1, 2])
     if len(head) > 2 and not begun and all(name.isdigit() for name in head[1:]):
-        return _wide(path, records)
+        return _wide(path, records, places_of)
     raise ValueError(
         f"{path}: columns named setting, outcome and count are needed (or one line a setting, with the outcomes as the "
         f"names of columns); the first line is {', '.join(map(repr, records[0][:6]))}."
     )
 
 
-def _long(path: Path, records: list[list[str]], places: list[int], first: int) -> Any:
+def _records(path: Path, text: str) -> tuple[list[list[str]], list[int]]:
+    """The fields of every line that is neither empty nor a remark, and which line of the file that is."""
+    kept = [
+        (i, line)
+        for i, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not kept:
+        raise ValueError(f"{path}: the file is empty.")
+    first = kept[0][1]
+    mark = max(",;\t|", key=first.count)
+    mark = mark if mark in first else " "
+    found, lines = [], []
+    reader = csv.reader(io.StringIO("\n".join(line for _, line in kept)), delimiter=mark, skipinitialspace=True)
+    try:
+        for record in reader:
+            found.append([field.strip() for field in record])
+            lines.append(kept[reader.line_num - 1][0])
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {kept[reader.line_num - 1][0]} is no line of a table ({error}).") from None
+    return found, lines
+
+
+def _long(path: Path, records: list[list[str]], lines: list[int], places: list[int]) -> Any:
     settings, outcomes, counts = [], [], []
-    for line, record in enumerate(records, start=first):
+    for line, record in zip(lines, records, strict=True):
         if len(record) <= max(places):
             raise ValueError(f"{path}: line {line} has {len(record)} fields; setting, outcome and count are needed.")
         setting, outcome, count = (record[place] for place in places)
         settings.append(setting)
         outcomes.append(outcome)
-        counts.append(_count(path, line, count))
+        counts.append(_count(f"{path}: line {line}", count))
     return settings, outcomes, counts, f"{path.name}: one outcome a line, {len(counts):,} of them"
 
 
-def _wide(path: Path, records: list[list[str]]) -> Any:
+def _wide(path: Path, records: list[list[str]], lines: list[int]) -> Any:
     names = records[0][1:]
     settings, outcomes, counts = [], [], []
-    for line, record in enumerate(records[1:], start=2):
+    for line, record in zip(lines[1:], records[1:], strict=True):
         if len(record) != len(names) + 1:
             raise ValueError(f"{path}: line {line} has {len(record)} fields, the first line {len(names) + 1}.")
         for outcome, field in zip(names, record[1:], strict=True):
             settings.append(record[0])
             outcomes.append(outcome)
-            counts.append(_count(path, line, field or "0"))
+            counts.append(_count(f"{path}: line {line}", field or "0"))
     return settings, outcomes, counts, f"{path.name}: one setting a line, {len(records) - 1:,} of them"
 
 
 def _from_json(path: Path, text: str) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = Counter(name for name, _ in pairs)
+        twice = next((name for name, times in names.items() if times > 1), None)
+        if twice is not None:
+            raise ValueError(f"{path}: {twice!r} comes twice in the same dictionary; add its counts up.")
+        return dict(pairs)
+
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON ({error}).") from None
+    except RecursionError:
+        raise ValueError(f"{path}: the JSON is nested too deeply; settings with their counts are needed.") from None
     if not isinstance(document, dict) or not all(isinstance(each, dict) for each in document.values()):
         raise ValueError(f'{path}: a dictionary of settings is needed, each with its counts: {{"XZ": {{"01": 12}}}}.')
     rows = [(setting, outcome, count) for setting, each in document.items() for outcome, count in each.items()]
-    counts = [_count(path, i + 1, str(row[2])) for i, row in enumerate(rows)]
+    counts = [_count(f"{path}: setting {row[0]!r}, outcome {row[1]!r}", str(row[2])) for row in rows]
     words = f"{path.name}: {len(document):,} settings, JSON"
     return [row[0] for row in rows], [row[1] for row in rows], counts, words
 
@@ -96,8 +121,8 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _count(path: Path, line: int, text: str) -> float:
+def _count(where: str, text: str) -> float:
     number = _number(text)
     if number is None or not 0.0 <= number < float("inf"):
-        raise ValueError(f"{path}: line {line}: the count {text!r} is not a number that is at least zero.")
+        raise ValueError(f"{where}: the count {text!r} is not a number that is at least zero.")
     return number

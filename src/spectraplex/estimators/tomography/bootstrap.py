@@ -48,6 +48,13 @@ def replicas(task: Task, state: Symmetric, count: int, kind: str, seed: int, job
     """Draw counts ``count`` times and fit each, beginning at the state; the same for any number of jobs."""
     if kind not in KINDS:
         raise ValueError(f"{OWNER}: kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+    scarce = np.flatnonzero(np.round(task.data.shots) < 1.0)
+    if scarce.size:
+        name, shots = task.data.words[scarce[0]], task.data.shots[scarce[0]]
+        raise ValueError(
+            f"{OWNER}: the counts of setting {name!r} sum to {shots:.3g}, less than one shot; only shots can be drawn "
+            "again. Multiply frequencies by the number of shots."
+        )
     chances = task.chances(state) if kind == "parametric" else task.data.counts
     start = task.warm(state)
     if jobs in (None, 1):

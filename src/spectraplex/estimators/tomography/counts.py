@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...checks import numbers
+from ...checks import is_real, numbers
 from ...places.numpy import Array
 from ..input.observations import as_frame
-from .outcomes import OWNER, PROCESS, Reader, whole_outcomes
+from .outcomes import OWNER, PROCESS, Reader, spelling, whole_outcomes
 
 Setting = tuple[str, ...]
 Outcomes = Callable[[Setting], Reader]  # the reader of the outcomes of a setting
 _NAMES = {"setting": ("setting", "settings", "basis"), "outcome": ("outcome", "outcomes", "bits", "bitstring")}
 _NAMES["count"] = ("count", "counts", "shots", "n")
-_CHANNEL = ("preparation", "prep", "input", "input_state", "preparation_setting")
+_MOST = 2**53  # shots of a setting: the next whole number is no floating-point number
+_CHANNEL = ("preparation", "prep", "prepared", "input", "input_state", "prepared_state", "preparation_setting")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +62,60 @@ def read_counts(settings: Any, counts: Any, reader: Outcomes) -> Counted:
                 "with the columns setting, outcome, count."
             )
         settings, counts = list(settings), list(settings.values())
-    found = [as_setting(one, i) for i, one in enumerate(_listed(settings))]
-    if isinstance(counts, Mapping):  # of one setting alone, or of settings by name
-        counts = [counts] if len(found) == 1 else [counts.get(one) for one in settings]
-    if not isinstance(counts, np.ndarray):
-        counts = list(counts)
+    settings = _hashable(_listed(settings))
+    found = [as_setting(one, i) for i, one in enumerate(settings)]
+    if not found:
+        raise ValueError(f"{OWNER}: there are no settings; give at least one, with its counts.")
+    counts = _by_setting(settings, counts)
     if len(counts) != len(found):
         raise ValueError(f"{OWNER}: {len(found)} settings but counts for {len(counts)}; give one each.")
-    rows: list[Any] = [_row(setting, given, reader) for setting, given in zip(found, counts, strict=True)]
-    return _merged(found, rows, reader)
+    keys = [outcome for given in counts if isinstance(given, Mapping) for outcome in given]
+    spell = spelling(keys, reader(found[0]))
+    rows: list[Any] = [_row(setting, given, reader, spell) for setting, given in zip(found, counts, strict=True)]
+    return _merged(found, rows)
+
+
+def asked_settings(settings: Any, parts: int) -> tuple[Setting, ...]:
+    """Settings to predict or to score, of as many parts as the fitted state has."""
+    found = tuple(as_setting(one, i) for i, one in enumerate(_listed(settings)))
+    if not found:
+        raise ValueError(f"{OWNER}: there are no settings; give at least one.")
+    of_parts(found, parts)
+    return found
+
+
+def of_parts(settings: Sequence[Setting], parts: int) -> None:
+    wrong = next((setting for setting in settings if len(setting) != parts), None)
+    if wrong is not None:
+        raise ValueError(
+            f"{OWNER}: setting {word(wrong)!r} has {len(wrong)} letters, the fitted state {parts} parts; give one each."
+        )
+
+
+def _by_setting(settings: list[Any], counts: Any) -> list[Any]:
+    """A list with the counts of each setting."""
+    if isinstance(counts, Mapping):  # of settings by name, or of one setting alone
+        if len(settings) == 1 and settings[0] not in counts:
+            return [counts]
+        unknown = next((name for name in counts if name not in settings), None)
+        if unknown is not None:
+            raise ValueError(f"{OWNER}: there are counts for {unknown!r}, which is none of the settings; add it there.")
+        return [counts.get(one) for one in settings]
+    if isinstance(counts, str) or not isinstance(counts, Iterable) or as_frame(counts, OWNER) is not None:
+        raise TypeError(
+            f"{OWNER}: counts must be a list with one dictionary or array a setting, got {type(counts).__name__}; a "
+            "frame with the columns setting, outcome, count goes in alone, numbers of one as frame.to_numpy()."
+        )
+    if isinstance(counts, np.ndarray) and counts.ndim == 0:
+        return [counts]
+    return list(counts)
 
 
 def _listed(settings: Any) -> list[Any]:
     if isinstance(settings, str):
         raise TypeError(f"{OWNER}: settings must be a list, got the one word {settings!r}; write [{settings!r}].")
+    if not isinstance(settings, Iterable):
+        raise TypeError(f"{OWNER}: settings must be a list of words such as ['XZ', 'YY'], got {settings!r}.")
     return list(settings)
 
 
@@ -90,7 +131,7 @@ def as_setting(given: Any, i: int) -> Setting:
     raise TypeError(f"{OWNER}: settings[{i}] must be a word such as 'XZY' or a tuple of names, got {given!r}.")
 
 
-def _row(setting: Setting, given: Any, reader: Outcomes) -> Array:
+def _row(setting: Setting, given: Any, reader: Outcomes, spell: Callable[[Any], Any]) -> Array:
     """The counts of one setting, all outcomes in order."""
     read, name = reader(setting), f"setting {word(setting)!r}"
     row = np.zeros(read.total)
@@ -98,9 +139,11 @@ def _row(setting: Setting, given: Any, reader: Outcomes) -> Array:
         return row
     if isinstance(given, Mapping):
         for outcome, count in given.items():
-            row[read.index(outcome, name)] += _count(count, f"{name}, outcome {outcome!r}")
+            row[read.index(spell(outcome), name)] += _count(count, f"{name}, outcome {outcome!r}")
         return row
     array = numbers(OWNER, f"counts of {name}", given, ndim=1)
+    if array.dtype.kind == "c":
+        raise TypeError(f"{OWNER}: {name}: counts must be real, got complex numbers.")
     if array.size != read.total:
         raise ValueError(f"{OWNER}: {name} has {read.total} outcomes, but {array.size} counts were given.")
     if (array < 0).any():
@@ -112,7 +155,7 @@ def _row(setting: Setting, given: Any, reader: Outcomes) -> Array:
 def _count(count: Any, where: str) -> float:
     try:
         number = float(count)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = np.nan
     if not (np.isfinite(number) and number >= 0.0):
         raise ValueError(f"{OWNER}: {where}: the count is {count!r}; counts are numbers that are not negative.")
@@ -134,9 +177,13 @@ def _from_frame(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
         columns.append(frame[name])
     settings = columns[0].to_list()
     outcomes = columns[1].to_list()
-    if outcomes and all(isinstance(one, int | np.integer) for one in outcomes):
+    if outcomes and all(is_real(one) and one % 1 == 0 for one in outcomes):
         outcomes = whole_outcomes(np.asarray(outcomes), len(as_setting(settings[0], 0)), "the column of outcomes")
     return settings, outcomes, columns[2].to_list()
+
+
+def _hashable(column: list[Any]) -> list[Any]:
+    return [tuple(one) if isinstance(one, list | np.ndarray) else one for one in column]
 
 
 def collect(settings: Sequence[Any], outcomes: Sequence[Any], counts: Sequence[Any], reader: Outcomes) -> Counted:
@@ -148,6 +195,8 @@ def _collected(settings: list[Any], outcomes: list[Any], counts: list[Any], read
     rows: dict[Setting, Array] = {}
     named: dict[Any, tuple[Array, Reader]] = {}  # files have millions of lines and few words
     places: dict[tuple[Reader, Any], int] = {}
+    settings, outcomes = _hashable(settings), _hashable(outcomes)
+    spell = spelling(set(outcomes), reader(as_setting(settings[0], 0))) if settings else None
     for i, (given, outcome, count) in enumerate(zip(settings, outcomes, counts, strict=True)):
         if given not in named:
             setting = as_setting(given, i)
@@ -156,14 +205,16 @@ def _collected(settings: list[Any], outcomes: list[Any], counts: list[Any], read
         row, read = named[given]
         place = places.get((read, outcome))
         if place is None:
-            place = places[read, outcome] = read.index(outcome, f"row {i + 1} (setting {given!r})")
+            place = places[read, outcome] = read.index(
+                spell(outcome) if spell else outcome, f"row {i + 1} (setting {given!r})"
+            )
         row[place] += _count(count, f"row {i + 1} (setting {given!r})")
     if not rows:
         raise ValueError(f"{OWNER}: there are no counts.")
-    return _merged(list(rows), list(rows.values()), reader)
+    return _merged(list(rows), list(rows.values()))
 
 
-def _merged(settings: list[Setting], rows: list[Array], reader: Outcomes) -> Counted:
+def _merged(settings: list[Setting], rows: list[Array]) -> Counted:
     """Every setting once, counts added up; those without shots left out."""
     held: dict[Setting, Array] = {}
     for setting, row in zip(settings, rows, strict=True):
@@ -178,5 +229,11 @@ def _merged(settings: list[Setting], rows: list[Array], reader: Outcomes) -> Cou
     seen = {setting: row for setting, row in held.items() if row.any()}
     if not seen:
         raise ValueError(f"{OWNER}: all counts are zero; there is nothing to fit.")
+    most = max(seen, key=lambda setting: seen[setting].sum())
+    if not seen[most].sum() <= _MOST:
+        raise ValueError(
+            f"{OWNER}: setting {word(most)!r} has {seen[most].sum():.3g} shots; more than {_MOST:.0e} are not counted "
+            "exactly in floating point. Divide all counts by the same number."
+        )
     starts = np.concatenate([[0], np.cumsum([row.size for row in seen.values()])])
     return Counted(tuple(seen), np.concatenate(list(seen.values())), starts, len(held) - len(seen))

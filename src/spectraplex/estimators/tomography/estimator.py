@@ -13,14 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from ...checks import is_word, whole
 from ...places.numpy import Array
 from ...problem import Problem
+from ...stop import Status
 from ..completion.either_way import EitherWay
 from . import exchange
 from . import state as states
 from .bootstrap import Estimate, Replicas, estimated, replicas
-from .counts import Counted, as_setting, read_counts
+from .counts import Counted, asked_settings, of_parts, read_counts
 from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
 from .hedging import chosen
+from .information import told
 from .outcomes import OWNER
 
 _ORDERS = ("same", "reversed")
@@ -43,8 +45,9 @@ class StateTomography(BaseEstimator):
     povms : local measurements of your own, as for ``spectraplex.Product``: SIC, MUB, qutrits, mixed dimensions.
     hedging : this many shots are added to every setting, spread evenly over its outcomes: no outcome is then said to be
         impossible. "auto" holds a quarter of the shots out and takes the hedging that predicts them best; 0 is none.
-    tolerance : "auto" ends at a certified gap of 0.01·dimension nats, far below what chance is worth (10⁻⁴ of the gain
-        over the fully mixed state with least squares); a number is a share of that gain.
+    tolerance : "auto" ends at a certified gap of 0.01·dimension nats (0.01 a shot where there are fewer), far below
+        what chance is worth (10⁻⁴ of the gain over the fully mixed state with least squares); a number is a share of
+        that gain.
     max_iter : most steps of the solver.
     n_jobs : processes of ``bootstrap``, as in scikit-learn.
     device : "cuda" solves on a GPU (the extra ``torch``): for more than ten qubits; None here.
@@ -121,6 +124,8 @@ class StateTomography(BaseEstimator):
     @EitherWay
     def from_qiskit(self, data: Any) -> StateTomography:
         """Fit the ``ExperimentData`` of qiskit-experiments' ``StateTomography``; on the class, default settings."""
+        if self.bit_order != "same":
+            raise ValueError(f"{OWNER}: from_qiskit knows the order of the bits; leave bit_order at 'same'.")
         return self.fit(*exchange.from_qiskit(data))
 
     def _scheme(self) -> Scheme:
@@ -192,24 +197,27 @@ class StateTomography(BaseEstimator):
     def entropy(self, interval: float | None = None, base: float = 2.0) -> float | Estimate:
         """−tr ρ log ρ, in bits unless another base is given."""
         check_is_fitted(self, "state_")
+        states.base_or_say(base)
         top = math.log(self.state_.vectors.shape[0]) / math.log(base)
         return self._estimated(lambda state: states.entropy(state, base), interval, (0.0, top))
 
     def negativity(self, partition: Any, interval: float | None = None) -> float | Estimate:
         """Minus the sum of the negative eigenvalues of the partial transpose; ``partition`` lists places of letters."""
         check_is_fitted(self, "state_")
-        some = [partition] if isinstance(partition, int) else partition
+        some = states.partition_or_say(partition, len(self.local_))
         return self._estimated(lambda state: states.negativity(state, some, self.local_), interval, (0.0, math.inf))
 
     def expectation(self, observable: Any, interval: float | None = None) -> float | Estimate:
         """tr(Oρ): a Hermitian matrix, a string such as "XIZ", or a dictionary of strings and coefficients."""
+        check_is_fitted(self, "state_")
+        observable = states.observable_or_say(observable, self.state_.vectors.shape[0])
         ends = (-1.0, 1.0) if isinstance(observable, str) else (-math.inf, math.inf)
         return self._estimated(lambda state: states.expectation(state, observable), interval, ends)
 
     def eigenvalues(self, interval: float | None = None, count: int | None = None) -> Any:
         """The eigenvalues of ρ, largest first; with an interval a list of ``Estimate``."""
         check_is_fitted(self, "state_")
-        found = states.eigenvalues(self.state_, count)
+        found = states.eigenvalues(self.state_, states.count_or_say(count, self.state_.vectors.shape[0]))
         if interval is None:
             return found
 
@@ -218,13 +226,15 @@ class StateTomography(BaseEstimator):
 
         return [nth(k) for k in range(found.size)]
 
-    def predict_counts(self, settings: Any, shots: float = 1.0) -> Any:
-        """Expected counts of settings, one row each; with the default of one shot, chances."""
+    def predict_counts(self, settings: Any, shots: Any = 1.0) -> Any:
+        """Expected counts of settings, one row each, from as many shots of all or of each; of one shot, chances."""
         check_is_fitted(self, "state_")
-        given = tuple(as_setting(one, i) for i, one in enumerate(settings))
+        given = asked_settings(settings, len(self.local_))
+        each = states.shots_or_say(shots, len(given))
         readers = [self._scheme().reader(setting) for setting in given]
         chances = self._fitted.chances(self.state_, self._scheme().measurements(given))
-        rows = np.split(shots * chances, np.cumsum([reader.total for reader in readers])[:-1])
+        totals = [reader.total for reader in readers]
+        rows = np.split(np.repeat(each, totals) * chances, np.cumsum(totals)[:-1])
         ordered = [row[np.argsort(reader.order())] for row, reader in zip(rows, readers, strict=True)]
         return np.array(ordered) if len({row.size for row in ordered}) == 1 else ordered
 
@@ -232,6 +242,7 @@ class StateTomography(BaseEstimator):
         """The mean logarithm of the chance of each shot, in nats: larger is better."""
         check_is_fitted(self, "state_")
         data = read_counts(settings, counts, self._scheme().reader)
+        of_parts(data.settings, len(self.local_))
         chances, seen = self._fitted.chances(self.state_, self._scheme().measurements(data.settings)), data.counts > 0
         with np.errstate(divide="ignore"):
             return float(data.counts[seen] @ np.log(chances[seen]) / data.counts.sum())
@@ -239,7 +250,7 @@ class StateTomography(BaseEstimator):
     def goodness_of_fit(self) -> Goodness:
         """Whether any state fits these counts: the deviance beside what chance alone gives, and a p-value."""
         check_is_fitted(self, "state_")
-        return goodness(self._fitted, self.state_, self.replicas_, self.random_state)
+        return goodness(self._fitted, self.state_, self.gap_, self.replicas_, self.random_state)
 
     def fit_per_setting(self) -> PerSetting:
         """How well each setting is fitted, in standard deviations above what chance gives."""
@@ -284,12 +295,19 @@ def _notices(task: Task, result: Any) -> list[str]:
     if data.empty:
         found.append(f"{data.empty} of {data.empty + len(data.settings)} settings had no shots and were left out.")
     d = task.dimension
-    told = sum(int(size) - 1 for size in np.diff(data.starts))
-    if told < d * d - 1:
+    known = told(task.measurements, data.starts)
+    if known < d * d - 1:
         found.append(
-            f"These settings tell at most {told} numbers of the {d * d - 1} that a state has: other states fit as well "
-            "where the true one is not of low rank."
+            f"These settings tell at most {known} numbers of the {d * d - 1} that a state has: other states fit as "
+            "well where the true one is not of low rank."
         )
     if data.counts.sum() < d:
         found.append(f"There are {data.counts.sum():g} shots for a state of dimension {d}; error bars will be wide.")
+    if (data.counts % 1.0).any():
+        found.append(
+            "Some counts are not whole numbers. If they are frequencies, multiply them by the shots: the likelihood, "
+            "its gap and error bars are about shots."
+        )
+    if result.status is not Status.GAP:
+        found.append(f"The fit ended before the gap asked for, with {result.gap:.3g}: {result.status.value}")
     return found

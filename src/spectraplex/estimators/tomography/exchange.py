@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,12 @@ def from_qiskit(data: Any) -> tuple[list[str], list[Any]]:
     Its circuits say with ``m_idx`` which of Z, X, Y each qubit was measured in, qubit 0 first.
     """
     given = data.data() if callable(getattr(data, "data", None)) else data
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{OWNER}: from_qiskit needs ExperimentData or a list of its data, got {given!r}.")
     settings, counts = [], []
     for i, circuit in enumerate(given):
-        facts = circuit.get("metadata", {}) if isinstance(circuit, dict) else {}
-        if facts.get("p_idx"):
+        facts = (circuit.get("metadata") or {}) if isinstance(circuit, dict) else {}
+        if facts.get("p_idx") is not None and np.size(facts["p_idx"]):
             raise ValueError(PROCESS)
         index = facts.get("m_idx")
         if index is None or "counts" not in circuit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,9 +50,15 @@ class Scheme:
                     "for measurements of your own)."
                 )
             return Reader((2,) * len(setting), self.backwards)
-        parts = list(self.povms)
+        parts = _several("povms", self.povms)
         if len(setting) != len(parts):
             raise ValueError(f"{OWNER}: setting {word(setting)!r} names {len(setting)} parts; povms has {len(parts)}.")
+        for i, (part, one) in enumerate(zip(parts, setting, strict=True)):
+            if isinstance(part, dict) and one not in part:
+                known = ", ".join(map(repr, part))
+                raise ValueError(
+                    f"{OWNER}: setting {word(setting)!r} asks part {i} for {one!r}; its measurements are {known}."
+                )
         chosen = [part[one] if isinstance(part, dict) else part for part, one in zip(parts, setting, strict=True)]
         return Reader(tuple(len(each) for each in chosen), self.backwards)
 
@@ -64,10 +71,17 @@ class Scheme:
             ]
             return Product(named, asked)
         words = [word(setting).upper() for setting in settings]
-        if self.readout is not None and len(list(self.readout)) != len(settings[0]):
-            count = len(list(self.readout))
+        count = len(settings[0]) if self.readout is None else len(_several("readout", self.readout))
+        if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
         return Pauli(words, readout=self.readout)
+
+
+def _several(name: str, given: Any) -> list[Any]:
+    """One a part."""
+    if isinstance(given, dict | str) or not isinstance(given, Iterable):
+        raise TypeError(f"{OWNER}: {name} must be a list with one entry a part, got {type(given).__name__}.")
+    return list(given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +126,8 @@ class Task:
         """Until the certified gap is what was asked for."""
         most = self.max_iter
         if is_word(self.tolerance, "auto") and self.likelihood != "least-squares":
-            return solve(problem, stop=Stop(gap=_NATS * self.dimension, max_steps=most), start=start, seed=seed)
+            wanted = _NATS * min(self.dimension, float(self.data.counts.sum()))  # few shots have few nats to tell
+            return solve(problem, stop=Stop(gap=wanted, max_steps=most), start=start, seed=seed)
         share = _SHARE if is_word(self.tolerance, "auto") else float(self.tolerance)
         # f(I/d) − f* is not known beforehand; what two steps have gained is no more than that
         mixed, rough = self.mixed_value(problem), solve(problem, stop=Stop(max_steps=2), start=start, seed=seed)

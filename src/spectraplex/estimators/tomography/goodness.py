@@ -10,8 +10,11 @@ from ...matrices.factors import Symmetric
 from ...places.numpy import Array
 from .bootstrap import Replicas, deviances, draw
 from .fitting import Task
+from .information import told
+from .state import eigenvalues
 
 _DRAWS = 200
+_ZERO = 1e-6  # eigenvalues below are none
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Goodness:
     """The deviance of a fit, what is expected of it if some state is the truth, and how often chance alone exceeds it.
 
     ``method`` is "bootstrap" where refitted counts say it, else "simulated": counts drawn from the fitted state, whose
-    deviance is lowered by the number of parameters that a state of this rank has.
+    deviance is lowered by the number of parameters that a state of this rank has, as far as the settings tell them.
     """
 
     statistic: float
@@ -42,16 +45,18 @@ class PerSetting:
     excess: Array
 
 
-def goodness(task: Task, state: Symmetric, drawn: Replicas | None, seed: int) -> Goodness:
+def goodness(task: Task, state: Symmetric, gap: float, drawn: Replicas | None, seed: int) -> Goodness:
+    # the best state's deviance is less than this one's by no more than twice the certified gap
+    slack = 2.0 * gap if task.likelihood == "multinomial" and (drawn is None or drawn.kind != "parametric") else 0.0
     data, expected = task.data, task.data.spread(task.data.shots) * task.chances(state)
     statistic = float(deviances(data.counts, expected).sum())
     if drawn is not None and drawn.kind == "parametric":
         chance, method = drawn.deviances, "bootstrap"
     else:
-        rank, d = state.weights.size, task.dimension
-        used = 2 * d * rank - rank * rank - 1  # the dimension of states of this rank
-        chance, method = _simulated(task, state, seed).sum(axis=1) - used, "simulated"
-    above = float((np.sum(chance >= statistic) + 1.0) / (chance.size + 1.0))
+        rank, d = int((eigenvalues(state) > _ZERO).sum()), task.dimension
+        used = min(2 * d * rank - rank * rank - 1, told(task.measurements, task.data.starts))  # dimension of that rank
+        chance, method = np.maximum(_simulated(task, state, seed).sum(axis=1) - used, 0.0), "simulated"
+    above = float((np.sum(chance >= statistic - slack) + 1.0) / (chance.size + 1.0))
     return Goodness(statistic, float(chance.mean()), above, method)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +35,9 @@ class Reader:
     def index(self, outcome: Any, where: str) -> int:
         """The place of an outcome among all of its setting, that of the last letter running fastest."""
         if isinstance(outcome, str):
-            digits = self._text(outcome.strip().replace(" ", ""), where)
+            digits = self._text(outcome, where)
         elif isinstance(outcome, tuple | list):
-            digits = [int(one) for one in outcome]
+            digits = [_digit(one) for one in outcome]
             if len(digits) != len(self.sizes):
                 raise ValueError(f"{OWNER}: {where}: the outcome {outcome!r} has not one number a qubit.")
         else:
@@ -47,18 +48,21 @@ class Reader:
                 raise ValueError(f"{OWNER}: {where}: the outcome {outcome!r} is impossible; each part has {size}.")
         return int(np.ravel_multi_index(digits, self.sizes))
 
-    def _text(self, text: str, where: str) -> list[int]:
-        if len(text) == len(self.sizes) and text.isdigit():
-            return [int(one) for one in text]
+    def _text(self, given: str, where: str) -> list[int]:
+        """One digit a letter, one number a letter with spaces between, or all in one as in 0x1f and 0b11."""
+        apart, text = given.split(), "".join(given.split())
+        for some in (apart, list(text)):
+            if len(some) == len(self.sizes) and all(_is_plain(one) for one in some):
+                return [int(one) for one in some]
         try:
-            number = int(text, 0)  # 0x1f, as some results have it, or a plain number
+            number = int(text, 0) if text[:2].lower() in ("0x", "0b") else -1
         except ValueError:
             number = -1
-        if not 0 <= number < self.total or (text.isdigit() and len(text) > 1 and text[0] == "0"):
+        if not 0 <= number < self.total:
             kind = "bits" if set(self.sizes) == {2} else "digits"
             raise ValueError(
                 f"{OWNER}: {where}: the outcome {text!r} is impossible; {len(self.sizes)} {kind} were expected, one a "
-                "letter of the setting."
+                "letter of the setting (numbers go in as numbers, not as text)."
             )
         sizes = self.sizes[::-1] if self.backwards else self.sizes
         return [int(one) for one in np.unravel_index(number, sizes)]
@@ -66,7 +70,7 @@ class Reader:
     def _number(self, outcome: Any, where: str) -> int:
         try:
             number = int(outcome)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = -1
         if number != outcome or not 0 <= number < self.total:
             raise ValueError(
@@ -86,6 +90,38 @@ class Reader:
         if not self.backwards:
             return numbers
         return np.asarray(numbers.reshape(self.sizes[::-1]).transpose().reshape(-1))
+
+
+def _is_plain(text: str) -> bool:
+    """Digits 0 to 9 and nothing else; other scripts have digits of their own."""
+    return text.isascii() and text.isdigit()
+
+
+def _digit(one: Any) -> int:
+    """A number of a tuple, −1 where it is none."""
+    try:
+        number = int(one)
+    except (TypeError, ValueError, OverflowError):
+        return -1
+    return number if isinstance(one, str) or number == one else -1
+
+
+def spelling(outcomes: Iterable[Any], reader: Reader) -> Callable[[Any], Any]:
+    """How the texts among all outcomes are meant; the function returned reads one of them.
+
+    A single text such as "10" does not tell, of four qubits: the number ten, or the bits 0010 without their zeros.
+    All of them together mostly do: numbers have other digits than 0 and 1 among them; bits without their leading zeros
+    have some that kept all bits. Where neither is so, texts are left as they are and must have one digit a letter.
+    """
+    texts, parts = {one.strip() for one in outcomes if isinstance(one, str)}, len(reader.sizes)
+    plain = all(_is_plain(text) and (text == "0" or text[0] != "0") for text in texts)
+    if not plain or all(len(text) == parts for text in texts):
+        return lambda outcome: outcome
+    if set(reader.sizes) != {2} or any(set(text) - {"0", "1"} for text in texts):
+        return lambda outcome: int(outcome) if isinstance(outcome, str) else outcome
+    if any(len(text) == parts for text in texts):
+        return lambda outcome: outcome.strip().zfill(parts) if isinstance(outcome, str) else outcome
+    return lambda outcome: outcome
 
 
 def whole_outcomes(values: Array, qubits: int, where: str) -> list[Any]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from ...checks import numbers
+from ...checks import hermitian_or_say, is_real, is_whole, numbers, whole
 from ...matrices.factors import Symmetric
 from ...measurements.pauli import Pauli
 from ...places.numpy import Array, dagger
 from .outcomes import OWNER
 
 _WHOLE = 4096  # largest dimension of a matrix that is made for a user
+
+
+def shots_or_say(shots: Any, count: int) -> Array:
+    """So many shots of each of ``count`` settings."""
+    each = numbers(OWNER, "shots", shots)
+    if each.dtype.kind == "c" or (each < 0).any() or each.size not in (1, count):
+        raise ValueError(
+            f"{OWNER}: shots must be one number, or one for each of {count} settings, none negative; got {shots!r}."
+        )
+    return np.broadcast_to(each.reshape(-1), (count,))
 
 
 def root(state: Symmetric) -> Array:
@@ -48,6 +59,10 @@ def target_root(target: Any, dimension: int) -> Array:
     if isinstance(target, str):
         return named(target, dimension)[:, None]
     if isinstance(target, Symmetric):
+        if target.vectors.shape[0] != dimension:
+            raise ValueError(
+                f"{OWNER}: the target has dimension {target.vectors.shape[0]}, the fitted state {dimension}."
+            )
         return root(target)
     A = numbers(OWNER, "target", target.data if hasattr(target, "dims") and hasattr(target, "data") else target)
     if A.shape == (dimension,) or A.shape == (dimension, 1):
@@ -60,6 +75,8 @@ def target_root(target: Any, dimension: int) -> Array:
         raise ValueError(
             f"{OWNER}: the target has shape {A.shape}; a vector or matrix of dimension {dimension} is one."
         )
+    if np.abs(A - dagger(A)).max() > 1e-6:
+        raise ValueError(f"{OWNER}: the target is no state: its matrix is not Hermitian.")
     values, vectors = np.linalg.eigh(0.5 * (A + dagger(A)))
     if values[0] < -1e-6 or abs(values.sum() - 1.0) > 1e-6:
         raise ValueError(
@@ -101,8 +118,6 @@ def expectation(state: Symmetric, observable: Any) -> float:
         if coefficients.dtype.kind == "c":
             raise TypeError(f"{OWNER}: coefficients of an observable must be real.")
         return float(coefficients @ strings.measure(V, s, V))
-    if tuple(observable.shape) != (U.shape[0],) * 2:
-        raise ValueError(f"{OWNER}: the observable has shape {tuple(observable.shape)}, the state {U.shape[0]}.")
     return float(np.sum(s * np.sum(U.conj() * (observable @ U), axis=0).real))
 
 
@@ -119,15 +134,49 @@ def density_matrix(state: Symmetric) -> Array:
 
 def negativity(state: Symmetric, partition: Any, local: tuple[int, ...]) -> float:
     """The sizes of the negative eigenvalues of the partial transpose, summed; ``partition`` lists parts by place."""
-    chosen = sorted({int(part) for part in partition})
-    if not chosen or chosen[0] < 0 or chosen[-1] >= len(local) or len(chosen) == len(local):
-        raise ValueError(
-            f"{OWNER}: partition must list some of the parts 0 … {len(local) - 1}, not all; got {partition!r}."
-        )
+    chosen = partition_or_say(partition, len(local))
     n, rho = len(local), density_matrix(state)
     tensor, axes = rho.reshape(*local, *local), list(range(2 * n))
     for part in chosen:
         axes[part], axes[n + part] = n + part, part
     turned = tensor.transpose(axes).reshape(rho.shape)
     values = np.linalg.eigvalsh(turned)
-    return float(-values[values < 0.0].sum())
+    return float(np.abs(values[values < 0.0]).sum())
+
+
+def partition_or_say(partition: Any, parts: int) -> list[int]:
+    """The places of some of the parts, in order."""
+    given = [partition] if is_whole(partition) else partition
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    chosen = sorted({int(part) for part in listed if is_whole(part) and 0 <= part < parts})
+    if not all(is_whole(part) and 0 <= part < parts for part in listed) or not 0 < len(chosen) < parts:
+        raise ValueError(f"{OWNER}: partition must list some of the parts 0 … {parts - 1}, not all; got {partition!r}.")
+    return chosen
+
+
+def base_or_say(base: Any) -> None:
+    if not is_real(base) or not 1.0 < base < np.inf:
+        raise ValueError(f"{OWNER}: the base of the logarithm must be a number above 1, got {base!r}.")
+
+
+def count_or_say(count: Any, dimension: int) -> int | None:
+    """How many eigenvalues, all of them where that is not said."""
+    return None if count is None else min(whole(OWNER, "count", count), dimension)
+
+
+def observable_or_say(observable: Any, dimension: int) -> Any:
+    """A Hermitian matrix of the dimension of the state; strings and dictionaries of them are left as they are."""
+    if isinstance(observable, str | Mapping):
+        if not observable:
+            raise ValueError(f"{OWNER}: the observable is empty; give a string such as 'XIZ', or several.")
+        return observable
+    if issparse(observable):
+        observable = observable.toarray()
+    matrix = numbers(OWNER, "observable", observable)
+    if matrix.shape != (dimension, dimension):
+        raise ValueError(
+            f"{OWNER}: the observable has shape {matrix.shape}; a {dimension}×{dimension} matrix, a string such as "
+            "'XIZ' or a dictionary of strings and coefficients is one."
+        )
+    hermitian_or_say(OWNER, "observable", matrix)
+    return matrix
