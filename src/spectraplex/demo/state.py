@@ -57,6 +57,7 @@ def told(done: Tomography) -> str:
         f"  fitted in       {done.seconds:.1f} s, rank {model.state_.weights.size} of {2**n}",
         f"  fidelity        {fidelity} with W; the truth is {done.truth:.4f}",
         f"  purity          {purity}",
+        "                  (intervals have the fit's own bias taken off; the fit itself may lie outside)",
         f"  certificate     no state is likelier by more than {model.gap_:.1g} nats ({model.certificate_.kind})",
     )
     return "\n".join(lines)
