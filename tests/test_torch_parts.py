@@ -157,6 +157,15 @@ def whole(seed, size, top):
     return np.random.default_rng(seed).integers(0, top, size)
 
 
+def rebuilt(values, vectors):
+    """Eigenvectors are known up to a phase, the matrix is known."""
+    return [values, (vectors * values) @ vectors.conj().T]
+
+
+def rebuilt_svd(U, s, Vh):
+    return [s, (U * s) @ Vh]
+
+
 #: name ↦ what is asked of NumPy and of tensors: ``a`` is 5 × 3, ``v`` and ``w`` are 15 long, ``i`` is whole numbers
 ASKED = {
     "sum": lambda f, x: [np.sum(f(x.a)), np.sum(f(x.a), axis=0), f(x.a).sum(axis=1)],
@@ -190,6 +199,8 @@ ASKED = {
     "empty_like": lambda f, x: [0.0 * np.ones_like(np.empty_like(f(x.a)))],
     "full_like": lambda f, x: [np.full_like(f(x.r), 3.0), np.full_like(f(x.r), np.nan)],
     "norm": lambda f, x: [np.linalg.norm(f(x.v)), np.linalg.norm(f(x.a)), np.linalg.norm(f(x.a), axis=0)],
+    "eigh": lambda f, x: rebuilt(*np.linalg.eigh(f(x.a.conj().T @ x.a))),
+    "svd": lambda f, x: rebuilt_svd(*np.linalg.svd(f(x.a), full_matrices=False)),
     "bincount": lambda f, x: [
         np.bincount(f(x.i), f(x.v.real), 9), np.bincount(x.i, f(x.v.real)), 1.0 * np.bincount(f(x.i), minlength=9),
     ],
