@@ -10,7 +10,7 @@ from ..matrices.atoms import Atoms
 from ..matrices.factors import Factors, Rectangular, Symmetric
 from ..objectives import Objective
 from ..places.here import HERE
-from ..places.numpy import EPS, Array, dagger
+from ..places.numpy import EPS, Array, contiguous, dagger
 from .charged import PenalizedObjective
 from .given import unit_factors
 from .sets import NuclearBall, TraceBall
@@ -140,4 +140,4 @@ class TracePenalty:
         values, vectors = np.linalg.eigh(0.5 * (matrix + dagger(matrix)))
         values = self.shrink(values, step)
         kept = values > 0
-        return Symmetric(np.ascontiguousarray(vectors[:, kept]), values[kept])
+        return Symmetric(contiguous(vectors[:, kept]), values[kept])
