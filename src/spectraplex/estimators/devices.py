@@ -11,9 +11,10 @@ from ..problem import Problem
 from ..result import Result
 from ..solve import solve
 
-#: Observations from which ``device="auto"`` takes a GPU. A step there is a few dozen launches of kernels, some
-#: milliseconds in all, however small the table is; two cores of this machine need as long for about a million.
-PAYS = 1_000_000
+#: Observations from which ``device="auto"`` takes a GPU. A first fit there also compiles kernels, some seconds: 100,000
+#: observations took 3.1 s the first time and 0.5 s after it on an H200, and 2.1 s on two cores; a million took 12, 2.1
+#: and 37 s (``python -m benchmarks gpu 4``).
+PAYS = 200_000
 
 
 class OnDevice:
