@@ -88,9 +88,10 @@ def test_the_memory_of_large_blocks_goes_back():
         told, kept = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
         return told == "True", int(kept)
 
+    if after("None")[1] < 30:  # of 122 MB: how the small blocks lie hangs on versions of the libraries
+        pytest.skip("here large blocks go back by themselves")
     told, kept = after("large_blocks_go_back()")
-    if told:  # else it is another C library
-        assert kept < 30 < after("None")[1]  # of 122 MB
+    assert not told or kept < 30  # not told: it is another C library
 
 
 def test_other_systems_are_left_as_they_are(monkeypatch):
