@@ -36,7 +36,7 @@ class Certifier:
         self.contradicted = False  # a "lower bound" above a value: no convex function has that
         self.blur = 0.0  # rounding of the last bound and of the value it was compared with
         self._averages = average and problem.facts.conjugate is not None  # else no bare slope can be verified
-        self._last_cost, self._last_seen = 0.0, -math.inf
+        self._last_cost, self._last_seen, self._last_estimate = 0.0, -math.inf, math.inf
 
     @property
     def bound(self) -> float:
@@ -63,7 +63,7 @@ class Certifier:
     def due(self, estimate: float, wanted: float, products: float) -> bool:
         """When the estimate (if there is one) says it will be enough, and never for more than a quarter of the work."""
         waited = products - self._last_seen
-        if math.isnan(estimate) or estimate <= wanted:
+        if math.isnan(estimate) or self._ahead(estimate) <= wanted:
             soon = waited >= 3.0 * self._last_cost
         elif estimate <= 4.0 * wanted:  # scaled and averaged dual points often show less than the estimate knows
             soon = waited >= 10.0 * self._last_cost
@@ -71,6 +71,16 @@ class Certifier:
             soon = estimate <= 100.0 * wanted and waited >= 20.0 * max(self._last_cost, _GUESS)
         self._last_seen = products if soon else self._last_seen
         return soon
+
+    def _ahead(self, estimate: float) -> float:
+        """What the estimate may be by now: it is that of the point before. On a device, where a step is long beside a
+        certification, it is supposed to have fallen as it did the last time.
+        """
+        before, self._last_estimate = self._last_estimate, estimate
+        place = self.problem.place
+        if place.distant or not place.wide or not 0.0 < before < math.inf:
+            return estimate
+        return estimate * min(estimate / before, 1.0)
 
     def certify(self, own: Candidate, most: float, wanted: float = math.nan) -> float:
         """Look for a better lower bound from this candidate or the average; returns the products it took."""
@@ -196,6 +206,7 @@ class Certifier:
             "certifying": self.products,
             "last_cost": self._last_cost,
             "last_seen": self._last_seen,
+            "last_estimate": self._last_estimate,
             "blur": self.blur,
         }
         if self.found is not None:
@@ -211,6 +222,7 @@ class Certifier:
         """Go on where a run was. Its bound is not believed: it is derived again from its dual point, or dropped."""
         self.count, self.products = max(0, int(state["certified"])), float(state["certifying"])
         self._last_cost, self._last_seen = float(state["last_cost"]), float(state["last_seen"])
+        self._last_estimate = float(state.get("last_estimate", math.inf))
         self.blur = max(0.0, float(state["blur"]))
         average = state.get("average")
         images, image = self.problem.facts.images, self.problem.lifted.seen(like.image)

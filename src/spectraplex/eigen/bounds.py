@@ -32,6 +32,7 @@ Accuracy = float | Callable[[float], float]
 
 _CHANCE = 0.1  # how likely each of several starts may fail, where the space of the first one closes up
 _AT_ONCE = 3.0  # products that a wide one takes as long as: it reads the data once
+_ON_DEVICE = 40.0  # the same on a device, beside descents that multiply hundreds of columns at once
 _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
 
 
@@ -201,7 +202,15 @@ def _probable(
         if not chain.closed:
             value, estimate = judge(chain, failure, width=width)
             spread = rounding(len(chain.off), _starts(failure), abs(value))
-            return Bound(value, "probable", asked, cost, estimate, spread, _AT_ONCE * len(chain.off))
+            return Bound(
+                value,
+                "probable",
+                asked,
+                cost,
+                estimate,
+                spread,
+                (_AT_ONCE if place.distant else _ON_DEVICE) * len(chain.off),
+            )
     # Half of the chance of failure is for a space that stays open, half for one that closes.
     starts, chance = _starts(failure), _CHANCE
     space = Lanczos(apply, sides[side], most - cost, operator.dtype, place)

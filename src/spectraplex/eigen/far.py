@@ -20,9 +20,11 @@ from ..places.protocol import Block, Place
 from .krylov import Space
 
 _HALF = 0.5**0.5
+_SINGLE = {"float64": "float32", "complex128": "complex64"}
 _ALSO = 4.0  # how much more the further values may still rise than the first ones
 _LEAST = 4  # fewest extensions where further vectors are asked for: the first ones alone may be there sooner
 _WIDEST = 16  # most vectors that an extension multiplies
+_ON_DEVICE = 32  # the same at a place that is near: every extension decomposes a small matrix, whatever its width
 _WIDE = 8  # least number of vectors that are multiplied at once
 
 
@@ -31,6 +33,7 @@ class Square:
     """RᴴR on the right side, which is at hand, or at a place where many products at once cost little."""
 
     inside: Lifted
+    single: bool = False
     at_hand: bool = False
 
     @property
@@ -44,7 +47,7 @@ class Square:
 
     @property
     def dtype(self) -> str:
-        return self.inside.dtype
+        return _SINGLE[self.inside.dtype] if self.single else self.inside.dtype
 
     @property
     def products(self) -> float:
@@ -58,7 +61,8 @@ class Square:
         return self.matmat(V)
 
     def matmat(self, V: Block) -> Block:
-        return self.inside.apply(0, self.inside.apply(1, V))
+        left = self.inside.apply(1, V)
+        return self.inside.apply(0, self.inside.place.cast(left, np.dtype(self.dtype)) if self.single else left)
 
     def dense(self) -> Array:
         return self.place.to_host(self.matmat(self.place.from_host(np.eye(self.shape[0], dtype=self.dtype))))
@@ -82,7 +86,8 @@ def wide_search(
     alone: the others come out of the same basis, and a wider block would use up the products before it is deep enough.
     """
     wide = min(max(count + also, _WIDE), space.dimension)
-    space.seed(start, min(wide, _WIDEST), rng)
+    widest = _WIDEST if space.place is HERE else _ON_DEVICE
+    space.seed(start, min(wide, widest), rng)
     before, done, goes_on, extended = np.full(wide, -np.inf), False, True, 0
     while goes_on:
         found = space.extract(wide)
@@ -95,7 +100,7 @@ def wide_search(
         goes_on = not (done or space.full or space.products >= products)
         if goes_on:
             before[: found.values.size], extended = found.values, extended + 1
-            goes_on = space.chain(found, np.arange(found.values.size) >= _WIDEST, 1, rng)
+            goes_on = space.chain(found, np.arange(found.values.size) >= widest, 1, rng)
     vectors = space.assemble([part[:, :some] for part in found.parts])
     return (found.values[:some], vectors, found.errors[:some]), done or space.full
 

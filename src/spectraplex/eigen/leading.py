@@ -64,6 +64,7 @@ def leading(
     careful: bool = False,
     also: int = 0,
     each: Callable[[Array], Array] | None = None,
+    single: bool = False,
 ) -> Ritz:
     """Unit vectors v with vᴴAv ≥ λ_max(A) − ξ (and likewise for the next ``count`` − 1 eigenvalues).
 
@@ -81,6 +82,8 @@ def leading(
         twice more from fresh random directions, so that the leading eigenvector has to be missed three times.
     also : that many further Ritz pairs as they happen to be, from a basis half as large again.
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
+    single : keep vectors, and the matrix where that can be, in single precision (sums are in double): for accuracies
+        well above 1e-6 of the leading eigenvalue, at a place that is wide.
     """
     rng = np.random.default_rng() if rng is None else rng
     operator = as_hermitian(operator)
@@ -89,11 +92,11 @@ def leading(
         if found is not None:
             return found
     start = operator.place.from_host(start) if isinstance(start, np.ndarray) else start
-    asked = _Asked(count, also, accuracy, each, careful, max_products)
+    asked = _Asked(count, also, accuracy, each, careful, max_products, single)
     if isinstance(operator, Lifted) and operator.bipartite and operator.place.wide:
         return _from_afar(operator, asked, basis_size or 0, rng, start)
     inside, shift = _unshifted(operator)
-    if operator.place.wide and shift is None and not careful and each is None:
+    if operator.place.wide and shift is None and not careful and (each is None or not operator.place.distant):
         return _by_blocks(operator, asked, rng, start)
     return _Search(Space(inside, np.dtype(operator.dtype), shift), asked, basis_size or 0, rng).run(start)
 
@@ -110,7 +113,8 @@ def _decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Ri
 
 def _from_afar(operator: Lifted, asked: _Asked, width: int, rng: np.random.Generator, start: Block | None) -> Ritz:
     """By RᴴR on the right side (far.py)."""
-    spent, space = operator.products, Space(Square(operator), np.dtype(operator.dtype), None)
+    spent, square = operator.products, Square(operator, asked.single)
+    space = Space(square, np.dtype(square.dtype), None)
 
     def accuracies(values: Array) -> Array:
         roots = np.sqrt(np.maximum(values, 0.0))
@@ -160,6 +164,7 @@ class _Asked:
     each: Callable[[Array], Array] | None
     careful: bool
     products: float
+    single: bool = False
 
     def accuracies(self, values: Array) -> Array:
         """One for each Ritz value."""

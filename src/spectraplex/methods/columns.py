@@ -24,10 +24,17 @@ from ..problem import Point, Problem
 
 _GONE = 1e-11  # weights up to here times the largest are not worth a column
 _DYING = 1e-3  # a weight up to here times the mean may be dropped if that costs next to nothing
+_LIGHTEST = 1e-4  # the same for atoms in single precision: descents are brief there, and such a column may yet grow
 _COST = 0.01  # what dropping may cost at the beginning of a step, as a share of what the last one gained
 _QUIET = 1e-4  # how far the loss may see it move X at the end of a step, as a share of what the step gained
 _FEW = 6  # most line searches inside the span: twice as many save nothing, half as many cost a tenth more products
 _DEAR = 1  # the same where every look along a line is a call of somebody's own function
+_SOME = 0.02  # share of the largest excess from which directions are balanced all at once
+
+
+def light(problem: Problem, atoms: Atoms) -> bool:
+    """Whether these atoms are kept in single precision."""
+    return problem.place.kind(atoms.buffer.block).itemsize < np.dtype(problem.dtype).itemsize
 
 
 def shed(problem: Problem, point: Point, gain: float) -> Point:
@@ -72,15 +79,34 @@ def _single(kind: np.dtype[Any]) -> type:
 
 
 def _without_dying(problem: Problem, point: Point) -> Point:
-    weights = point.atoms.weights
-    some = weights > _DYING * weights.mean()
+    weights, many = point.atoms.weights, light(problem, point.atoms)
+    some = weights > (_LIGHTEST if many else _DYING) * weights.mean()
     if some.all():
         return point
+    place, lifted, vectors = problem.place, problem.lifted, point.atoms.vectors
+    atoms, share = Atoms.of(place.columns(vectors, some), weights[some], place), weights[~some].sum()
     try:
-        atoms = Atoms.of(problem.place.columns(point.atoms.vectors, some), weights[some], problem.place)
-        return problem.point(atoms)
+        if not many or 2 * some.sum() < some.size or not share > _GONE:
+            return problem.point(atoms)
+        # X without share·D, made of trace one again, is X + share/(1 − share)·(X − D): only D is measured
+        gone = place.columns(vectors, ~some)
+        dz = lifted.combine(1.0, point.image, -1.0, lifted.measure(gone, weights[~some] / share, gone))
+        return problem.ahead(point, atoms, dz, share / (1.0 - share))
     except NotFinite:  # f is not defined without them
         return point
+
+
+def _leaders(problem: Problem, values: Array, turn: Array, worth: float, together: bool) -> list[tuple[Array, Array]]:
+    """Directions inside the span, with shares: the leading ones one after the other, or all together.
+
+    Where there are hundreds, one line search along all of them, in proportion to their excess, does more than six.
+    """
+    if together:
+        some = values > max(worth, _SOME * float(values[-1]))
+        return [(turn[:, some], values[some] / values[some].sum())] if some.any() else []
+    few = _FEW if problem.facts.conjugate is not None else _DEAR
+    leading = turn[:, values > worth][:, : -few - 1 : -1]
+    return [(u[:, None], np.ones(1)) for u in leading.T]
 
 
 def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Point:
@@ -89,18 +115,17 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     ``excess`` is that matrix in the coordinates of the (orthonormal) columns.
     """
     values, turn = problem.place.eigh(excess)
-    few = _FEW if problem.facts.conjugate is not None else _DEAR
-    leading = turn[:, values > worth][:, : -few - 1 : -1]
-    if leading.shape[1] == 0:
-        return point
     place, lifted, image = problem.place, problem.lifted, point.image
     V, X = point.atoms.vectors, np.diag(point.atoms.weights).astype(turn.dtype)
-    for u in leading.T:
-        dz = lifted.combine(1.0, problem.image_of(place.times(V, u[:, None])), -1.0, image)
+    for u, shares in _leaders(problem, values, turn, worth, light(problem, point.atoms)):
+        there = place.cast(place.times(V, u), place.kind(V))
+        dz = lifted.combine(1.0, lifted.measure(there, shares, there), -1.0, image)
         size = lifted.along(image, dz).minimize(1.0)
-        X = (1.0 - size) * X + size * np.outer(u, u.conj())
+        X = (1.0 - size) * X + size * (u * shares) @ dagger(u)
         image = lifted.combine(1.0, image, size, dz)  # that of V X Vᴴ
-    del image, dz  # as long as the data
+    if image is point.image:
+        return point
+    del image, dz, there  # as long as the data
     weights, turn = place.eigh(X)
     kept = weights > _GONE * weights.max()
     turned = place.cast(place.times(V, turn[:, kept][:, ::-1]), place.kind(V))

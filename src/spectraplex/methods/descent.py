@@ -71,8 +71,9 @@ def descend(
     unit = length * at.scale  # ‖∇‖: the memory works with g, of norm one
     scaling = inverse_curvature(problem, Y, norm, -at.lean * at.scale, curvature)
     reach = place.largest(scaling)  # taken out of the scaling, which is at most one then
-    deck = place.deck(Y, g, place.scale(scaling, 1.0 / reach), _HISTORY, _compiled(problem))
-    memory = LimitedMemory(deck, _HISTORY)
+    history = min(_HISTORY, most)
+    deck = place.deck(Y, g, place.scale(scaling, 1.0 / reach), history, _compiled(problem))
+    memory = LimitedMemory(deck, history)
     first = memory.factor = unit * reach
     values = [value]
     del Y, g, scaling, image, slope  # the deck has what it needs: nothing as tall as the data is held without need

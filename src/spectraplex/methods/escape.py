@@ -1,7 +1,6 @@
 """The escape of hybrid: a Frank-Wolfe step with line search towards a block of leading eigenvectors.
 
-It gives the leading eigenvector at least half of its weight, so it promises at least half of what Frank-Wolfe's own
-step does: the guarantee of the whole method.
+Its weights promise at least half of what Frank-Wolfe's own step does: the guarantee of the whole method.
 """
 
 from __future__ import annotations
@@ -15,10 +14,12 @@ from ..matrices.atoms import Atoms
 from ..places.numpy import Array
 from ..places.protocol import Block
 from ..problem import Point, Problem, Step
+from .columns import light
 from .oracle import base
 
 _EIGHTH = 8  # Krylov chains are from blocks of one in so many of the eigenvectors asked for,
 _WIDEST = 16  # and never from more
+_LINE = 16  # numbers in single precision that a cache line has
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
         rng=rng,
         max_products=100.0 + len(point.atoms),
         also=max(way.block - exact, 0),
+        single=light(problem, point.atoms),
     )
     promise = np.maximum(found.values - here, 0.0)
     gap = float(promise[0])
@@ -51,11 +53,11 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     stay = Step("hybrid", 0.0, descent.products, gap)
     if gap <= 0.0:
         return point, way, stay
+    if light(problem, point.atoms):
+        useful = _whole_lines(useful, len(point.atoms))
     V, weights = place.columns(found.vectors, useful), promise[useful]
     V = place.cast(V, place.kind(point.atoms.buffer.block))  # single precision where the atoms are in it
-    # half of the step goes to the leading eigenvector, so that it promises at least half of Frank-Wolfe's decrease
-    weights = 0.5 * weights / weights.sum()
-    weights[0] += 0.5
+    weights = _shares(weights, light(problem, point.atoms))
     dz = problem.lifted.combine(1.0, problem.lifted.measure(V, weights, V), -1.0, point.image)
     curve = problem.curve(point, dz)
     size = curve.minimize(1.0)
@@ -67,6 +69,26 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     if problem.facts.coverage is None:  # else the objective says more than a mean
         way = replace(way, curvature=_mean_curvature(problem, old, V, weights, curve.curvature(size)))
     return problem.ahead(point, atoms, dz, size), way, Step("hybrid", size, descent.products, gap)
+
+
+def _shares(promise: Array, many: bool) -> Array:
+    """Weights that promise Σwᵢpᵢ ≥ p₀/2: half of the step goes to the leading eigenvector, the rest in proportion.
+
+    Where hundreds come at a time, the leading one gets only what is needed beside its own part for that.
+    """
+    weights: Array = promise / promise.sum()
+    mean = float(weights @ promise)
+    if not many or mean < 0.5 * promise[0]:
+        more = (0.5 * promise[0] - mean) / (promise[0] - mean) if many else 0.5
+        weights *= 1.0 - more
+        weights[0] += more
+    return weights
+
+
+def _whole_lines(useful: Array, rank: int) -> Array:
+    """Without the last few, so that rows of all columns are whole cache lines; never without the leading one."""
+    count = int(useful.sum())
+    return useful & (np.arange(useful.size) < max(count - (rank + count) % _LINE, 1))
 
 
 def _block(useful: Array, rank: int) -> int:

@@ -6,9 +6,9 @@
     descend   scaled limited-memory quasi-Newton on f(YYᴴ/‖Y‖²)                                        (descent.py)
     compress  to the eigendecomposition of X; Frank-Wolfe steps inside the span of Y                    (columns.py)
 
-The escape is a Frank-Wolfe step with line search towards a point that gives the leading eigenvector
-at least half of its weight, so it promises at least half of what Frank-Wolfe's own step does, and everything else only
-lowers f: the O(1/t) rate of Frank-Wolfe with an approximate oracle holds whatever the local solver does (escape.py).
+The escape is a Frank-Wolfe step with line search towards a point that promises at least half of what Frank-Wolfe's own
+step does, and everything else only lowers f: the O(1/t) rate of Frank-Wolfe with an approximate oracle holds whatever
+the local solver does (escape.py).
 When a projection costs less than the descents it replaces, the method goes over to accelerated projected gradient with
 partial decompositions by itself: at once where the loss is well conditioned, else when X needs a large rank
 (``_projects``); those steps have the guarantee of accelerated gradient, and are monotone like all others.
@@ -38,6 +38,7 @@ from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
 _GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
+_BRIEF = 3  # most steps while columns are missing, where they are kept in single precision: many come at a time there
 _LONG = 50_000  # rows and columns together, from which the first step is not to the border of a ball
 _TALL = 10_000_000  # numbers in all atoms from which those are kept in single precision, at a place that is wide
 _LONGEST = 120  # most steps of a descent after many that were cut short
@@ -140,11 +141,12 @@ class Hybrid:
         point, way, step = escape(problem, shed(problem, point, memory.gain), way, self.share, rng)
         memory = replace(memory, block=way.block, guess=way.guess, curvature=way.curvature)
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
-        most, fading = (
-            _GROWING if more else (self.polish, _POLISHING[1])
-        )  # little polishing while the right columns are still missing
-        most, atoms, reached = max(most, memory.patience), point.atoms, point.value
         single = _single(problem, point, step.estimated_gap)
+        many = single and _many(problem, point.atoms)
+        growing = _BRIEF if many else _GROWING[0]
+        # little polishing while the right columns are still missing
+        most, fading = (growing, _GROWING[1]) if more else (self.polish, _POLISHING[1])
+        most, atoms, reached = max(most, memory.patience), point.atoms, point.value
         near = (reached, _BLUR * max(memory.gain, start - reached))
         held = [point.image, atoms.factor()]
         del (
@@ -153,18 +155,12 @@ class Hybrid:
         asked: dict[str, Any] = dict(most=most, fading=fading, single=single, near=near)
         found = descend(problem, held.pop(), held.pop(), memory.curvature, **asked)
         ended = found if self.balance else replace(found, pull=None)
-        light = (
-            single
-            and problem.place.wide
-            and not problem.place.distant
-            and len(atoms) * problem.domain.dimension > _TALL
-        )
-        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, light)
+        new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, many)
         if not new.value <= min(reached, start):  # rounding level: keep what is best, and no more than it needs
             plain = _compressed(problem, replace(found, Y=atoms.factor(), pull=None), start, 0.0, before)
             new = min((plain, _measured(problem, atoms, before), before), key=lambda each: each.value)
         if len(new.atoms) > 1.07 * len(before.atoms):
-            memory = replace(memory, patience=_GROWING[0])
+            memory = replace(memory, patience=growing)
         elif found.steps == most:  # cut short though no columns were missing: what it had learned is lost each time
             memory = replace(memory, patience=min(2 * most, _LONGEST))
         gain, mode = start - new.value, memory.mode
@@ -241,6 +237,12 @@ def _single(problem: Problem, point: Point, gap: float) -> bool:
     """Whether factors may be kept in single precision: where every sum is in double, and far from the optimum."""
     rough = gap > _SINGLE * (abs(base(problem, point)) + gap)
     return problem.facts.single and rough
+
+
+def _many(problem: Problem, atoms: Atoms) -> bool:
+    """Whether atoms are kept in single precision: so many, on a device, that they are most of what is read."""
+    place = problem.place
+    return place.wide and not place.distant and len(atoms) * problem.domain.dimension > _TALL
 
 
 def _projects(problem: Problem) -> bool:

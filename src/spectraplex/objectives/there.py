@@ -7,7 +7,7 @@ and methods want to know of an objective (constants, fingerprints) is asked of t
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ import torch
 
 from ..fingerprint import fingerprint
 from ..matrices.given import as_operator
+from ..matrices.operators import Sparse
 from ..matrices.protocol import column_scores
 from ..places.device_memory import require_room
 from ..places.here import HERE
@@ -82,6 +83,7 @@ class TorchOperator:
 
     inside: Any
     place: TorchPlace
+    _light: list[Sparse] = field(default_factory=list, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,10 +101,18 @@ class TorchOperator:
         return float(self.inside.noise())
 
     def matmat(self, V: Any) -> Any:
-        return self.inside.matmat(V)
+        return self._beside(V).matmat(V)
 
     def rmatmat(self, U: Any) -> Any:
-        return self.inside.rmatmat(U)
+        return self._beside(U).rmatmat(U)
+
+    def _beside(self, V: Any) -> Any:
+        """The entries of a sparse matrix are read in single precision for a block that is: half of the bytes."""
+        if not isinstance(self.inside, Sparse) or V.dtype != np.float32 or self.inside.data.dtype != np.float64:
+            return self.inside
+        if not self._light:
+            self._light.append(Sparse(self.inside.pattern, self.inside.data.astype(np.float32)))
+        return self._light[0]
 
     def scores(self, P: Any, Q: Any, count: int) -> Array:
         return column_scores(self, P, Q, count, self.place)

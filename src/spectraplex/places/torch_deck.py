@@ -34,7 +34,16 @@ class TorchDeck:
         kind = torch.bfloat16 if short else torch.float32
         self.S = torch.empty((history + 1, size), dtype=kind, device=device)
         self.T = torch.empty((history + 1, size), dtype=kind, device=device)
-        self._work = torch.empty(size, dtype=torch.float32, device=device)
+        # with kernels, what back() makes lies where the next point will be: forth() reads every number before it writes
+        self._own_work = None if self._shared else torch.empty(size, dtype=torch.float32, device=device)
+
+    @property
+    def _shared(self) -> bool:
+        return self._kernels is not None and self._Y.dtype in (torch.float32, torch.complex64)
+
+    @property
+    def _work(self) -> torch.Tensor:
+        return _flat(self._ahead) if self._own_work is None else self._own_work
 
     @property
     def here(self) -> TorchArray:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SEGMENT = 512  # entries of a program
 BLOCK = 32_768  # rows of the gathered side that are used at a time: 32 MB at rank 256
-LARGEST = 1024  # columns that a fused pass holds
+LARGEST = 2048  # columns that a fused pass holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,4 +182,4 @@ def _shape(width: int) -> tuple[int, int]:
     for most, tile, warps in ((32, 32, 1), (128, 8, 1), (512, 4, 1)):
         if width <= most:
             return tile, warps
-    return 2, 2
+    return 2, 2 if width <= 1024 else 4
