@@ -154,7 +154,16 @@ class Fit:
     def mark(self, first_row: int = 0) -> Array:
         """Of the entries of a table, whose rows lie behind others; see places/marks.py."""
         assert self._table is not None
-        return pattern_mark(self._table, self.targets, self.weights, first_row)
+        return self._own_mark if first_row == 0 else self._mark(self._table, first_row)
+
+    @cached_property
+    def _own_mark(self) -> Array:
+        """Once for all problems: a second for a hundred million entries."""
+        assert self._table is not None
+        return self._mark(self._table, 0)
+
+    def _mark(self, table: Pattern, first_row: int) -> Array:
+        return pattern_mark(table, self.targets, self.weights, first_row)
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
