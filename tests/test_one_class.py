@@ -159,8 +159,11 @@ def test_strangers_get_what_the_mean_row_would(model):
 
 
 def test_similar_columns_are_of_the_same_group(model):
+    asked = model.column_labels_.values.tolist()[:16]  # by chance a quarter is of the same group
+    lists = model.similar(asked, 5)
+    same = [int(a[1:]) % 4 == int(b[1:]) % 4 for a, each in zip(asked, lists, strict=True) for b, _ in each]
+    assert np.mean(same) >= 0.75
     found = model.similar(["i01"], 5)[0]
-    assert sum(int(label[1:]) % 4 == 1 for label, _ in found) >= 3
     assert all(later <= earlier for (_, earlier), (_, later) in pairwise(found))
     assert "i01" not in dict(found)
 
