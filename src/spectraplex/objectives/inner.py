@@ -19,6 +19,7 @@ from ..matrices.operators import Sparse
 from ..places.numpy import EPS, Array, brought
 from ..places.pattern import Pattern
 from ..places.sums import side_sums, what_is_left
+from .recycled import Recycled
 from .sides import Diagonal, Side, SideFeatures, sides
 
 SLACK = 1e-12  # share of the value that the inner problem may be off by: it blurs gaps by about its root
@@ -73,6 +74,7 @@ class InnerProblem:
     """Where the observations are, how a misfit is paid for, the ridges, and a value (``floor``) that counts as zero.
 
     ``slack`` is the share of the value that an answer may be off by; ``often`` says that many will be asked for.
+    ``recycled`` begins each answer with the directions of earlier ones: the last bits then depend on what came before.
     """
 
     observed: Observed
@@ -82,6 +84,7 @@ class InnerProblem:
     floor: float
     slack: float = SLACK
     often: bool = True
+    recycled: bool = False
     features: SideFeatures | None = None
 
     @property
@@ -142,7 +145,7 @@ class InnerProblem:
     @cached_property
     def curvature(self) -> Bends:
         """Of a squared loss: the same wherever it is."""
-        return Bends(self.observed, self.weights, self.sides, often=self.often)
+        return Bends(self.observed, self.weights, self.sides, often=self.often, recycled=self.recycled)
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
@@ -160,7 +163,14 @@ class Bends:
     are worked out first.
     """
 
-    def __init__(self, observed: Observed, bends: Array | None, held: tuple[Side, Side], often: bool = False) -> None:
+    def __init__(
+        self,
+        observed: Observed,
+        bends: Array | None,
+        held: tuple[Side, Side],
+        often: bool = False,
+        recycled: bool = False,
+    ) -> None:
         self.pattern, self.held = observed.pattern, held
         entries = observed.entries(observed.ones() if bends is None else bends)
         p, q = observed.sums(entries)
@@ -168,7 +178,8 @@ class Bends:
         self.H = None if bends is None and observed.which is None else entries
         self.row, self.col = held[0].block(p), held[1].block(q)
         self.R, self.C, self.kappa = self.row.diagonal, self.col.diagonal, held[1].ridge
-        self.often = often and isinstance(self.row, Diagonal) and isinstance(self.col, Diagonal)
+        diagonal = isinstance(self.row, Diagonal) and isinstance(self.col, Diagonal)
+        self.often, self.recycled = often and diagonal, recycled and diagonal
 
     def solve(self, p: Array, q: Array, share: float, value: float) -> tuple[Array, Array]:
         """(db, dc) with residual zero in the rows; that in the columns leaves ½·dual(residual) ≤ share·value.
@@ -181,6 +192,9 @@ class Bends:
         first = row.solve(p)
         r = q - self.down(first)
         least = value - 0.5 * float(p @ first)  # what the rows alone will gain
+        if self.recycled and isinstance(p, np.ndarray):
+            x, left = self._kept.solved(np.concatenate([r, p]), share, least)
+            return row.solve(left[r.size :]), x
         x = np.zeros_like(r)
         y = self._eased(r)
         d, ry = y, float(r @ y)
@@ -199,6 +213,16 @@ class Bends:
             new = float(r @ y)
             d, ry = y + (new / ry) * d, new
         return row.solve(p - self.across(x)), x
+
+    @cached_property
+    def _kept(self) -> Recycled:
+        """Its products come with Hd behind them: what is left of p is p − Hx."""
+
+        def times(d: Array) -> Array:
+            Hd = self.across(d)
+            return np.concatenate([self.col.times(d) - self.down(self.row.solve(Hd)), Hd])
+
+        return Recycled(times, self.C, self.kappa, self.R.size)
 
     def _eased(self, r: Array) -> Array:
         """C⁻¹r, and what is missing from it along the slow directions."""

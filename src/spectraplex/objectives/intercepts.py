@@ -52,6 +52,8 @@ class Intercepts:
     scales : (s, t), positive, one per row and one per column, or None.
     slack : the share of a value that the intercepts may leave it above the least; more of it saves time where a rough
         answer will do.
+    recycled : whether intercepts begin with what was learned from earlier ones. It saves time, and the last bits of a
+        value then depend on what was evaluated before.
     """
 
     inexact = True  # a value is a minimum over the intercepts, found to some accuracy: never less than it should be
@@ -72,8 +74,9 @@ class Intercepts:
         features: SideFeatures | None = None,
         scales: tuple[Array, Array] | None = None,
         slack: float = SLACK,
+        recycled: bool = False,
     ) -> None:
-        self.slack, self.features = slack, features
+        self.slack, self.features, self.recycled = slack, features, recycled
         self._last: tuple[ref[Array], float, ref[Array]] | None = None  # the image seen last, its value and slope
         self.shape, self.loss, self.offset, self.ridges = shape, loss, offset, ridges
         key = rows.astype(np.int64) * shape[1] + cols
@@ -224,7 +227,14 @@ class Intercepts:
     def beside(self) -> InnerProblem:
         """The problem of the intercepts alone."""
         return InnerProblem(
-            self.observed, self.loss, self.weights, self.ridges, self.floor, self.slack, features=self.features
+            self.observed,
+            self.loss,
+            self.weights,
+            self.ridges,
+            self.floor,
+            self.slack,
+            recycled=self.recycled,
+            features=self.features,
         )
 
     # ------------------------------------------------------------------------------------------------- constants

@@ -1,8 +1,8 @@
 """Conjugate gradients that remember: systems with one matrix, whose products are dear, solved again and again.
 
-Every direction d is kept with its product S·d, and all are made conjugate to each other. A new system is first solved
-in their span, which takes no product at all, and then goes on from there. Written by hand because SciPy's ``cg`` begins
-anew with every right side.
+The first directions d are kept with their products S·d, and all are made conjugate to each other. A new system is first
+solved in their span, which takes no product at all, and then goes on from there. Written by hand because SciPy's ``cg``
+begins anew with every right side.
 """
 
 from __future__ import annotations
@@ -18,34 +18,47 @@ _MOST = 200  # products of one solve: never reached but at rounding level
 
 
 class Recycled:
-    """x ≈ S⁻¹r for a symmetric S ≥ ``least``, given by its products; ``diagonal`` is a preconditioner."""
+    """x ≈ S⁻¹r for a symmetric S ≥ ``least``, given by its products; ``diagonal`` is a preconditioner.
 
-    def __init__(self, times: Callable[[Array], Array], diagonal: Array, least: float) -> None:
+    Products may come with ``more`` numbers behind them that are linear in the direction, too.
+    """
+
+    def __init__(self, times: Callable[[Array], Array], diagonal: Array, least: float, more: int = 0) -> None:
         self.times, self.diagonal, self.least = times, diagonal, least
-        self.W = np.empty((diagonal.size, 0))
-        self.SW = np.empty((diagonal.size, 0))
+        self.kept = 0
+        self.W = np.empty((_KEPT, diagonal.size))  # directions, one a line,
+        self.SW = np.empty((_KEPT, diagonal.size + more))  # and their products, with what comes behind
 
     def solve(self, r: Array, share: float, value: float) -> Array:
         """A residual is worth at most ‖residual‖²/2·least: it ends where that is a share of the value reached."""
-        along = self.W.T @ r
-        x, r = self.W @ along, r - self.SW @ along
-        left = value - 0.5 * float(along @ along)
-        W, SW = self.W, self.SW
+        return self.solved(r, share, value)[0]
+
+    def solved(self, left: Array, share: float, value: float) -> tuple[Array, Array]:
+        """The same, and what is left: of r, and of the numbers that come behind it."""
+        n = self.diagonal.size
+        W, SW = self.W[: self.kept], self.SW[: self.kept]
+        along = W @ left[:n]
+        x, left = along @ W, left - along @ SW
+        value -= 0.5 * float(along @ along)
+        d, Sd = np.zeros(n), np.zeros(left.size)
         for _ in range(_MOST):
-            if float(r @ r) <= 2.0 * self.least * share * abs(left):
+            r = left[:n]
+            if float(r @ r) <= 2.0 * self.least * share * abs(value):
                 break
             y = r / self.diagonal
-            d = y - W @ (SW.T @ y)
+            y -= float(y @ Sd[:n]) * d  # conjugate to the last direction, kept or not
+            d = y - (self.SW[: self.kept, :n] @ y) @ self.W[: self.kept]
             Sd = self.times(d)
-            bend = float(d @ Sd)
+            bend = float(d @ Sd[:n])
             if not bend > 0.0:  # what is left is below what can be multiplied
                 break
             d, Sd = d / np.sqrt(bend), Sd / np.sqrt(bend)
             step = float(d @ r)
-            x, r, left = x + step * d, r - step * Sd, left - 0.5 * step * step
-            W, SW = np.column_stack([W, d]), np.column_stack([SW, Sd])
-        self.W, self.SW = W[:, :_KEPT], SW[:, :_KEPT]
-        return np.asarray(x)
+            x, left, value = x + step * d, left - step * Sd, value - 0.5 * step * step
+            if self.kept < _KEPT:
+                self.W[self.kept], self.SW[self.kept] = d, Sd
+                self.kept += 1
+        return x, left
 
 
 class Whole:

@@ -30,7 +30,7 @@ _COLD = 4  # steps of the solver from nothing
 _STEPS = 3  # and from the solution before
 _FIRST = 2.0  # the walk begins at so many times the radius where something begins to happen
 _GROWTH = 1.6  # from one radius to the next
-_WORTH = 0.01  # share by which a ranking must be better for another weight than the usual one
+_WORTH = 0.01  # share by which a ranking must be better, at least, for another weight than the usual one
 _BESIDE = 4.0  # the weights that are tried beside the usual one are so many times larger and smaller
 
 
@@ -47,18 +47,23 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """A setting that was tried: 1 − NDCG of what was kept aside, and the solutions of all folds."""
+    """A setting that was tried: 1 − NDCG of what was kept aside, that of every fold, and the solutions of all folds."""
 
     radius: float
     unobserved: float
     score: float
     starts: tuple[Rectangular, ...]
     rank: int
+    scores: tuple[float, ...]
 
     @property
     def free(self) -> bool:
         """Whether the ball no longer binds: a larger one has the same solution."""
-        return bool(self.starts[0].s.sum() < 0.99 * self.radius)
+        return _free(self.starts[0], self.radius)
+
+
+def _free(X: Rectangular, radius: float) -> bool:
+    return bool(X.s.sum() < 0.99 * radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,11 @@ class Fold:
     train: Observations
     seen: Any
     held: Any
+
+    @property
+    def rows(self) -> int:
+        """How many rows something was kept aside of."""
+        return int(np.count_nonzero(np.diff(self.held.indptr)))
 
 
 class Walk(Strides[Tried]):
@@ -84,11 +94,25 @@ class Walk(Strides[Tried]):
     def there_and_back(self, first: float) -> None:
         self.go(first, _GROWTH)
         if self.best is self.points[0] and not self.ended:
-            self.go(first / _GROWTH, 1.0 / _GROWTH, self.best.starts)
+            inside = self.best.starts[0].s.sum() if self.best.free else first
+            self.go(float(inside) / _GROWTH, 1.0 / _GROWTH, self.best.starts)
+
+    def lowest(self) -> tuple[float, Tried]:
+        """As for any walk; a ball that does not bind has no score that a parabola could pass through."""
+        every = self.points
+        try:
+            self.points = [point for point in every if not point.free] or every
+            return super().lowest()
+        finally:
+            self.points = every
 
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Tried:
-        """Solve roughly and rank what was kept aside."""
-        found, gains, rows = [], 0.0, 0
+        """Solve roughly and rank what was kept aside.
+
+        Where the ball does not bind, every cell has its own solution: all unseen cells of a table are zero, and what
+        order they come in is rounding. Such a radius ranks as chance does.
+        """
+        found, scores, rows = [], [], []
         for k, (part, objective) in enumerate(zip(self.parts, self.objectives, strict=True)):
             start = stretched(objective, starts[k], radius) if len(starts) > k else None
             stop = Stop(max_steps=_COLD if start is None else _STEPS)
@@ -98,10 +122,13 @@ class Walk(Strides[Tried]):
                 raise KeyboardInterrupt
             self.ended = self.ended or solution.status is Status.OBSERVER
             P, Q = factors(objective, solution.X)
-            figures = held_out(partial(_scores, P, Q), part.seen, part.held, RANKED)
-            gains, rows = gains + figures.rows * figures.ndcg, rows + figures.rows
+            tied = _free(solution.X, radius)
+            ranked = None if tied else held_out(partial(_scores, P, Q), part.seen, part.held, RANKED)
+            scores.append(1.0 - (by_chance(part.seen, part.held, RANKED) if ranked is None else ranked.ndcg))
+            rows.append(part.rows)
             found.append(solution.X)
-        here = Tried(radius, self.unobserved, 1.0 - gains / rows, tuple(found), found[0].s.size)
+        score = float(np.average(scores, weights=rows))
+        here = Tried(radius, self.unobserved, score, tuple(found), found[0].s.size, tuple(scores))
         self.points.append(here)
         self.told(radius, here.score)
         return here
@@ -109,6 +136,16 @@ class Walk(Strides[Tried]):
 
 def _scores(P: Array, Q: Array, rows: Array) -> Array:
     return np.asarray(P[rows] @ Q.T)
+
+
+def by_chance(seen: Any, held: Any, k: int) -> float:
+    """The mean NDCG@k of lists in random order of what a row has not seen."""
+    some = np.diff(held.indptr) > 0
+    relevant = np.diff(held.indptr)[some]
+    unseen = np.maximum(held.shape[1] - np.diff(seen.indptr)[some], relevant)
+    gains = np.cumsum(1.0 / np.log2(np.arange(1, k + 1) + 1.0))
+    ideal, random = (gains[np.minimum(count, k) - 1] for count in (relevant, unseen))
+    return float((relevant / unseen * random / ideal).mean())
 
 
 def choose(
@@ -148,10 +185,17 @@ def choose(
         beside = Walk(recipe, parts, weight, seed, (observers, told), solver)
         here = beside.visit(usual * float(np.sqrt(weights[0] / weight)), walk.best.starts)
         tried.append(here)
-        if 1.0 - here.score > (1.0 + _WORTH) * (1.0 - best.score):
+        if better(here, best):
             best, radius, near = here, here.radius, here
-    more = len(seen) / len(parts[0].train)
-    return Choice(more * radius, best.unobserved, paths(tried), near.starts[0], walk.edge)
+    more = np.sqrt(len(seen) / len(parts[0].train))  # as the norm of what was seen grows
+    return Choice(float(more * radius), best.unobserved, paths(tried), near.starts[0], walk.edge)
+
+
+def better(here: Tried, best: Tried) -> bool:
+    """Whether a ranking is better by more than a small share, and than the standard error of its folds."""
+    gains = np.array(best.scores) - np.array(here.scores)
+    error = float(gains.std(ddof=1)) / np.sqrt(gains.size) if gains.size > 1 else 0.0
+    return bool(best.score - here.score > max(_WORTH * (1.0 - best.score), error))
 
 
 def beside(weight: float) -> list[float]:
