@@ -74,6 +74,11 @@ def test_other_layouts_and_the_other_direction_of_bits(file, tmp_path):
     ("text", "words"),
     [
         ("setting,outcome,count\nXX,000,3\n", "'000' is impossible"),
+        (
+            "# a remark\nsetting,outcome,count\nXX,00,3\nXX,02,1\n",
+            "counts.csv: line 4 (setting 'XX'): the outcome '02'",
+        ),
+        ("setting,00,12\nXX,3,1\n", "counts.csv: line 2 (setting 'XX'): the outcome '12'"),
         ("setting,outcome,count\nXX,00,many\n", "line 2: the count 'many'"),
         ("setting,outcome,count\nXX,00,-1\n", "line 2: the count '-1'"),
         ("setting,outcome,count\nXX,00\n", "line 2 has 2 fields"),

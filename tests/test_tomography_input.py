@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 import spectraplex as sx
 import tomograms as sim
 from spectraplex.estimators import StateTomography
+from spectraplex.estimators.tomography.bootstrap import interval
 from spectraplex.estimators.tomography.counts import collect
 from spectraplex.estimators.tomography.fitting import Scheme
 from spectraplex.estimators.tomography.information import told
@@ -231,3 +232,31 @@ def test_real_vectors_of_many_qubits_keep_their_digits_where_a_letter_is_y():
 def test_factors_of_another_dimension_are_refused_before_compiled_loops_read_them(n):
     with pytest.raises(ValueError, match=f"factors of 4 and 4 rows for {n} qubits"):
         sx.Pauli(["X" * n]).measure(np.eye(4), np.ones(4), np.eye(4))
+
+
+def test_a_setting_in_small_letters_is_the_same_setting():
+    model = StateTomography().fit({"zz": {"00": 30, "11": 20}, "ZZ": {"00": 10}, "z Z": {"11": 5}})
+    assert model.settings_ == ("ZZ",) and model.shots_.tolist() == [65.0]
+    frame = pd.DataFrame({"setting": ["xx", "XX"], "outcome": ["00", "11"], "count": [2, 3]})
+    assert StateTomography().fit(frame).settings_ == ("XX",)
+    own = StateTomography(povms=[{"a": povms.pauli()["X"], "A": povms.pauli()["Z"]}])  # names of one's own are kept
+    assert own.fit([("a",), ("A",)], [[5, 5], [9, 1]]).settings_ == ("a", "A")
+
+
+def test_an_interval_holds_the_number_that_it_is_about():
+    """A bias of more than two deviations: pure states whose refits are all less pure."""
+    found = interval(1.0, np.array([0.90, 0.91, 0.89]), 0.95, (0.0, 2.0))
+    assert found.low == 1.0 < found.high
+    found = interval(0.5, np.array([0.60, 0.61, 0.59]), 0.95, (0.0, 1.0))
+    assert found.low < 0.45 and found.high == 0.5
+
+
+def test_a_few_refits_do_not_hide_that_no_state_fits():
+    """⟨XX⟩ = ⟨YY⟩ = ⟨ZZ⟩ = 1 at once: XX·YY = −ZZ, so no state has that."""
+    words, rng = ["XX", "YY", "ZZ"], np.random.default_rng(0)
+    model = StateTomography().fit(words, [[90, 0, 0, 90], [90, 0, 0, 90], [90, 0, 0, 90]])
+    model.bootstrap(3)
+    found = model.goodness_of_fit()
+    assert found.method == "simulated" and found.p_value < 0.01 and "do not fit" in str(found)
+    honest = rng.multinomial(200, [0.25] * 4, size=3)
+    assert StateTomography().fit(words, honest).bootstrap(99).goodness_of_fit().method == "bootstrap"

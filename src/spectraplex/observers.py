@@ -43,10 +43,12 @@ class Observers:
 
     def end(self, record: Record, point: Point) -> bool:
         """Whether one of them ends the run at this step; the others after it do not see the step."""
-        return any(_says_stop(observer(record, point)) for observer in self.each)
+        return bool(self.each) and any(_says_stop(observer(record, point)) for observer in self.each)
 
     def end_keeping(self, result: Callable[[], Result]) -> bool:
         """The same of those that may keep what there is so far."""
+        if not self.each:
+            return False
         keepers = (observer.keep for observer in self.each if isinstance(observer, Keeping))
         return any(_says_stop(keep(result)) for keep in keepers)
 

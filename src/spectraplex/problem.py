@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, cast
@@ -76,9 +77,10 @@ class Problem:
 
     def __post_init__(self) -> None:
         require_objective("Problem", self.objective)
-        device = facts_of(self.objective).device
+        device = self.facts.device
         if device is not None:  # tensors are computed with where they are, and the answer is tensors
             object.__setattr__(self, "objective", on_device("Problem", self.objective, device, tensors=True))
+            vars(self).pop("facts")  # they were those of the objective before
         missing = [name for name in _OF_A_DOMAIN if not hasattr(self.domain, name)]
         if isinstance(self.domain, type) or missing:
             lacks = f" (it has no {', '.join(missing)})" if len(missing) < 5 and missing else ""
@@ -136,9 +138,10 @@ class Problem:
             vectors = atoms.vectors
             image = self.lifted.measure(vectors, atoms.weights, vectors)
         value, slope = self.lifted.evaluate(image)
-        if not np.isfinite(value):
-            raise NotFinite(f"the objective is {value}", float(value))
-        return Point(atoms, image, float(value), slope, fresh)
+        value = float(value)
+        if not math.isfinite(value):
+            raise NotFinite(f"the objective is {value}", value)
+        return Point(atoms, image, value, slope, fresh)
 
     def descent(self, point: Point) -> Lifted:
         """−∇f(X) upstairs, as an operator; its leading eigenvector is where every method looks."""

@@ -20,6 +20,7 @@ from .solve import solve
 from .stop import Status, Stop, stop_or_say
 from .trace import Record, Trace
 
+_UNUSED = np.random.default_rng(0)  # a proof draws no random numbers
 _WHOLE = 1000  # up to this dimension a whole decomposition of a dense matrix is the quicker one
 
 
@@ -48,8 +49,7 @@ def _whole(problem: Problem, domain: Projecting, matrix: Array, stop: Stop) -> R
     found = look(problem, X)
     own, products = found.candidate, float(min(matrix.shape))
     expected = -problem.lifted.pair(own.slope, own.image)
-    luck = np.random.default_rng(0)  # not drawn from: a proof needs none
-    bound = lower_bound(problem, [own], found.value, failure=1e-9, rng=luck, expected=expected)
+    bound = lower_bound(problem, [own], found.value, failure=1e-9, rng=_UNUSED, expected=expected)
     certificate, seconds = certificate_of(problem, found, bound), time.perf_counter() - began
     value, gap, low = certificate.value, certificate.gap, certificate.lower_bound
     record = Record(1, seconds, value, gap, low, gap, X.triple()[1].size, products, "project", 1.0)

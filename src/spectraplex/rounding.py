@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .places.numpy import EPS, Array, size_one
+from .places.numpy import EPS, Array, inner, size_one
 
 if TYPE_CHECKING:
     from .objectives.facts import ObjectiveFacts
@@ -32,9 +32,12 @@ def of_sum(count: float) -> float:
 
 def norm(numbers: Array) -> float:
     """‖numbers‖, without overflow or underflow on the way."""
+    square = inner(numbers, numbers)
+    if 1e-280 < square < math.inf:
+        return math.sqrt(square)
     top = float(np.max(np.abs(numbers), initial=0.0))
-    if top == 0.0 or not np.isfinite(top) or 1e-140 < top < 1e140:
-        return float(np.linalg.norm(numbers)) if np.isfinite(top) else top
+    if top == 0.0 or not math.isfinite(top):
+        return top
     unit = size_one(top)
     return float(np.linalg.norm(numbers * unit)) / unit
 

@@ -198,7 +198,7 @@ class Run:
 
     def _record(self, step: Step) -> None:
         assert self.point is not None
-        value = self.point.value
+        value, bound = self.point.value, self.certifier.bound
         self._tick()
         rounds, sent = self._asked()
         self.trace.append(
@@ -206,8 +206,8 @@ class Run:
                 step=self.step_number,
                 seconds=self.seconds_before + self.clock,
                 value=value,
-                gap=max(value - self.certifier.bound, 0.0),
-                lower_bound=self.certifier.bound,
+                gap=max(value - bound, 0.0),
+                lower_bound=bound,
                 estimated_gap=step.estimated_gap,
                 atoms=len(self.point.atoms),
                 products=self.products,
@@ -228,24 +228,24 @@ class Run:
         assert self.point is not None
         if self.observers.end(self.trace[-1], self.point):
             return Status.OBSERVER
-        best, value = self.best.point, self.best.point.value
-        if self.certifier.contradicted or (
-            self.certifier.bound > value and self.certifier.confront(Candidate.of(best))
-        ):
+        best, bound = self.best.point, self.certifier.bound
+        value = best.value
+        if self.certifier.contradicted or (bound > value and self.certifier.confront(Candidate.of(best))):
             return Status.INCONSISTENT
+        bound = self.certifier.bound  # it may have been withdrawn
         floor = 2.0 * self.certifier.blur + 4 * EPS * abs(value)
-        verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), floor)
+        verdict = self.stop.reached(value, max(value - bound, 0.0), floor)
         if verdict is Status.FLOOR:  # the rounding of an earlier value may have been larger
             floor = 2.0 * self.certifier.floor(best) + 4 * EPS * abs(value)
-            verdict = self.stop.reached(value, max(value - self.certifier.bound, 0.0), floor)
+            verdict = self.stop.reached(value, max(value - bound, 0.0), floor)
         if verdict is Status.GAP:  # of the matrix that is returned, not only of the atoms it is kept as
             judged = self.best.look()
             wanted = self.stop.wanted(judged.value)
             verdict = verdict if self.certifier.certificate(judged, wanted).gap <= wanted else None
         if verdict is not None:
             return verdict
-        gap, rounding = value - self.certifier.bound, partial(self.certifier.rounding, best)
-        if self.stall.stalled(len(self.point.atoms), value, gap, rounding):
+        rounding = partial(self.certifier.rounding, best)
+        if self.stall.stalled(len(self.point.atoms), value, value - self.certifier.bound, rounding):
             return Status.STALLED
         verdict = self.stop.spent(self.steps_here, self.clock, self.products - self.products_before)
         return Status.OBSERVER if verdict is None and self.observers.end_keeping(self._so_far) else verdict

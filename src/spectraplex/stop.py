@@ -77,12 +77,8 @@ class Stop:
 
     def wanted(self, value: float) -> float:
         """The gap that would end the run at this value; −inf when no gap was asked for."""
-        asked = [-math.inf]
-        if self.gap is not None:
-            asked.append(self.gap)
-        if self.relative_gap is not None:
-            asked.append(self.relative_gap * abs(value))
-        return max(asked)
+        asked = -math.inf if self.gap is None else self.gap
+        return asked if self.relative_gap is None else max(asked, self.relative_gap * abs(value))
 
     def reached(self, value: float, gap: float, floor: float = 0.0) -> Status | None:
         """Judge what has been certified; ``floor`` is a gap that is all rounding: none smaller can be shown."""

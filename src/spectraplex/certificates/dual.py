@@ -181,8 +181,8 @@ def _fenchel(problem: Problem, candidate: Candidate, conjugate: Conjugate, value
     if problem.facts.inexact:
         return True  # a value that is itself a minimum, found to some accuracy, proves nothing about a conjugate
     off = abs(value + conjugate.at(1.0) - pairing)
-    blur = of_value(problem.facts, value, candidate.slope, 0.0, 1)
-    return bool(off <= 1e-7 * (abs(value) + abs(pairing) + conjugate.size) + blur)
+    nearly = 1e-7 * (abs(value) + abs(pairing) + conjugate.size)
+    return bool(off <= nearly or off <= nearly + of_value(problem.facts, value, candidate.slope, 0.0, 1))
 
 
 def _best_scale(conjugate: Conjugate, price: float, most: float) -> float:

@@ -67,7 +67,8 @@ def judged(problem: Problem, factors: Factors, outside: float = 0.0, mark: str =
     value = float(loss) + price
     if not np.isfinite(value):
         raise NotFinite(f"the objective is {value}")
-    size = float((np.abs(s) * lengths(place, U) * lengths(place, V)).sum())
+    left = lengths(place, U)
+    size = float((np.abs(s) * left * (left if one else lengths(place, V))).sum())
     terms = s.size + _LOOSE + beyond(problem, size)
     rounding = (
         of_value(problem.facts, float(loss), slope, size, terms)

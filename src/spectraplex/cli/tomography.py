@@ -50,11 +50,11 @@ def tomography(job: Job) -> dict[str, Any]:
 
         ready()
     began = time.perf_counter()
-    words, outcomes, counts, told = read_tomogram(job.file, job.encoding)
+    given = read_tomogram(job.file, job.encoding)
     model = StateTomography(**job.settings)
     if not job.quiet:
-        say(f"{told}.")
-    data = collect(words, outcomes, counts, model._scheme().reader)
+        say(f"{given.told}.")
+    data = collect(given.settings, given.outcomes, given.counts, model._scheme().reader, given.where)
     model.fit_counted(data)
     refits = job.bootstrap
     if refits is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,7 +40,7 @@ class Quadratic:
 
     def minimize(self, limit: float) -> float:
         """The exact minimiser over [0, limit]."""
-        if not (np.isfinite(self.slope) and np.isfinite(self.bend)):
+        if not (math.isfinite(self.slope) and math.isfinite(self.bend)):
             raise NotFinite("the derivative along the search direction is not finite")
         if self.slope >= 0.0:
             return 0.0

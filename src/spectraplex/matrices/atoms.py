@@ -99,7 +99,7 @@ class Atoms:
 
     def _with(self, weights: Array, v: Block | None = None, size: float = 0.0) -> Atoms:
         index, buffer = self.index, self.buffer
-        if not weights.min(initial=1.0) > _GONE:
+        if weights.size and not weights.min() > _GONE:
             kept = weights > _GONE
             index, weights = index[kept], weights[kept]
         if buffer.used > 1.2 * index.size + 8:  # every block product pays for atoms that nobody uses any more

@@ -18,7 +18,6 @@ from ..places.here import HERE
 from ..places.numpy import Array, contiguous, dagger, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_sum, plain
-from .facts import facts_of
 from .fit import Fit
 
 
@@ -119,8 +118,9 @@ class Distance(Fit):
 
     def along(self, z: Any, dz: Any) -> Quadratic:
         value, slope = self.evaluate(z)
-        bend = inner(dz, dz) if self.sparse is None else dz.square
-        return Quadratic(value, self.pair(slope, dz), bend)
+        if self.sparse is None:
+            return Quadratic(value, inner(slope, dz), inner(dz, dz))
+        return Quadratic(value, self.pair(slope, dz), dz.square)
 
     def pair(self, slope: Any, z: Any) -> float:
         return inner(slope, z) if self.sparse is None else _inner(slope, z) - z.match
@@ -160,7 +160,7 @@ class Distance(Fit):
     def rounding(self, value: float, slope: Any, size: float, terms: int) -> float:
         """½‖X‖² − ⟨A, X⟩ + ½‖A‖² is as exact as its terms are large; a dense residual is squared instead."""
         if self.sparse is None:
-            return plain(facts_of(self), value, slope, size, terms)
+            return plain(self._own_facts, value, slope, size, terms)
         total, count = self._terms(size, terms)
         return of_sum(count) * total + count * VANISHING
 

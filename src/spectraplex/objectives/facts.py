@@ -123,7 +123,13 @@ class ObjectiveFacts:
 
 
 def facts_of(objective: Any) -> ObjectiveFacts:
-    """Read what an objective says of itself; it need not say anything."""
+    """What an objective says of itself; it need not say anything. One that keeps the record is read once."""
+    kept = _told(objective, "_own_facts")
+    return kept if isinstance(kept, ObjectiveFacts) else facts_read(objective)
+
+
+def facts_read(objective: Any) -> ObjectiveFacts:
+    """Read them all."""
     dense = _told(objective, "dense")
     worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
     return ObjectiveFacts(

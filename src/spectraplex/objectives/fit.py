@@ -23,7 +23,7 @@ from ..places.marks import pattern_mark
 from ..places.numpy import Array, blend, contiguous, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
-from .facts import facts_of
+from .facts import ObjectiveFacts, facts_read
 from .starts import somewhere
 from .table_parts import TABLE, table_kind, table_parts
 
@@ -85,6 +85,15 @@ class Fit:
                 "numbers; use 'squared' or 'huber', or measure real and imaginary parts."
             )
         self.dense, self.held, self.single = self._facts.dense, self._facts.held, self._facts.single
+
+    @cached_property
+    def _own_facts(self) -> ObjectiveFacts:
+        """What ``facts_of`` reads, kept: a small problem asks for it several times."""
+        return facts_read(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The record names a place, which is another object in another process: it is read there anew."""
+        return {name: value for name, value in vars(self).items() if name != "_own_facts"}
 
     @property
     def require_hermitian(self) -> Any:
@@ -212,9 +221,9 @@ class Fit:
     def rounding(self, value: float, slope: Array, size: float, terms: int) -> float:
         """A loss of terms that cancel is as exact as they are large; one of positive terms as it is itself."""
         if self._told.terms is None:
-            return plain(facts_of(self), value, slope, size, terms)
+            return plain(self._own_facts, value, slope, size, terms)
         added = float(self._told.terms(slope, self.targets, self.weights))
-        blur, seconds = of_image(facts_of(self), size, terms), 0.0
+        blur, seconds = of_image(self._own_facts, size, terms), 0.0
         if self._told.image is not None:
             z = self._told.image(slope, self.targets, self.weights)
             seconds = float(np.max(self.loss.second(z, self.targets, self.weights), initial=0.0))

@@ -8,6 +8,8 @@ whole numbers: every machine and any number of threads gives the same. ``fingerp
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 SEEDS = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
 FIRST = tuple(map(np.uint64, (30, 0xBF58476D1CE4E5B9, 27, 0x94D049BB133111EB, 31)))  # of splitmix64
 SECOND = tuple(map(np.uint64, (33, 0xFF51AFD7ED558CCD, 33, 0xC4CEB9FE1A85EC53, 33)))  # of MurmurHash3
+_LANES: Array = np.array(SEEDS)[:, None]
+_CONSTANTS: Array = np.array([FIRST, SECOND]).T[:, :, None]
 
 
 def mixed(words: Array) -> Array:
@@ -71,7 +75,7 @@ def pattern_mark(
 
 def rows_mark(block: Array, first_row: int = 0) -> Array:
     """Of a block, or of numbers in a row: each with its row (``first_row`` is added) and its column."""
-    block = block.reshape(block.shape[0], int(np.prod(block.shape[1:])))
+    block = block.reshape(block.shape[0], math.prod(block.shape[1:]))
     total, many = nothing(), max(1, (1 << 22) // max(1, block.shape[1]))
     for low in range(0, block.shape[0], many):  # a file that is mapped to memory is read piece by piece
         words = _words(block[low : low + many])
@@ -82,15 +86,23 @@ def rows_mark(block: Array, first_row: int = 0) -> Array:
 def _rows_mark(words: Array, first_row: int) -> Array:
     m, k = words.shape
     if words.size < _SHORT:
-        rows = np.repeat(np.arange(first_row, first_row + m, dtype=np.uint64), k)
-        cols = np.tile(np.arange(k, dtype=np.uint64), m)
-        return _summed([rows, cols, words.reshape(-1)])
+        return _summed([words.reshape(-1)], _places(first_row, m, k))
     from . import mark_kernels
 
     sums, first = np.zeros((pieces_of(words.size), 2), np.uint64), np.uint64(first_row)
     flat, width = words.reshape(-1), np.uint64(k)
     in_pieces(flat.size, lambda i, low, high: mark_kernels.numbers(low, high, first, width, flat, sums[i]))
     return np.asarray(sums.sum(axis=0))
+
+
+@lru_cache(maxsize=8)
+def _places(first_row: int, m: int, k: int) -> Array:
+    """The rows and columns of a small block, stirred: blocks of the same shape come again and again."""
+    rows = np.repeat(np.arange(first_row, first_row + m, dtype=np.uint64), k)
+    cols = np.tile(np.arange(k, dtype=np.uint64), m)
+    state = _stirred([rows, cols], _LANES)
+    state.flags.writeable = False
+    return state
 
 
 def _words(numbers: Array) -> Array:
@@ -106,15 +118,17 @@ def _words(numbers: Array) -> Array:
     return np.asarray(words.reshape(numbers.shape[0], int(words.size // max(1, numbers.shape[0]))))
 
 
-def _summed(words: list[Array]) -> Array:
-    """What the compiled loops do, by NumPy: every word is mixed into what came before it."""
-    total = nothing()
-    for lane, (seed, (a, b, c, d, e)) in enumerate(zip(SEEDS, (FIRST, SECOND), strict=True)):
-        state = np.full(words[0].shape, seed)
-        for word in words:
-            state = (state ^ word) + STEP
-            state = (state ^ (state >> a)) * b
-            state = (state ^ (state >> c)) * d
-            state ^= state >> e
-        total[lane] = state.sum(dtype=np.uint64)
-    return total
+def _summed(words: list[Array], state: Array = _LANES) -> Array:
+    """What the compiled loops do, by NumPy."""
+    return np.asarray(_stirred(words, state).sum(axis=1, dtype=np.uint64))
+
+
+def _stirred(words: list[Array], state: Array) -> Array:
+    """Every word is mixed into what came before it, by both functions at once: one in each row."""
+    a, b, c, d, e = _CONSTANTS
+    for word in words:
+        state = (state ^ word) + STEP
+        state = (state ^ (state >> a)) * b
+        state = (state ^ (state >> c)) * d
+        state ^= state >> e
+    return state

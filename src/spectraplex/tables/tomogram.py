@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,19 @@ _ROLES = (("setting", "settings", "basis"), ("outcome", "outcomes", "bits", "bit
 _CHANNEL = ("preparation", "prep", "prepared", "input", "input_state", "prepared_state", "preparation_setting")
 
 
-def read_tomogram(path: Path, encoding: str | None = None) -> tuple[list[str], list[str], list[float], str]:
-    """Settings, outcomes and counts, one each, and how the file was read."""
+@dataclass(frozen=True)
+class Tomogram:
+    """Settings, outcomes and counts, one each; where each stands in the file, and how the file was read."""
+
+    settings: list[str]
+    outcomes: list[str]
+    counts: list[float]
+    where: list[str]
+    told: str
+
+
+def read_tomogram(path: Path, encoding: str | None = None) -> Tomogram:
+    """A file of counts."""
     try:
         text = path.read_text(encoding=encoding or "utf-8-sig")
     except UnicodeDecodeError:
@@ -67,20 +79,21 @@ def _records(path: Path, text: str) -> tuple[list[list[str]], list[int]]:
     return found, lines
 
 
-def _long(path: Path, records: list[list[str]], lines: list[int], places: list[int]) -> Any:
+def _long(path: Path, records: list[list[str]], lines: list[int], places: list[int]) -> Tomogram:
     settings, outcomes, counts = [], [], []
-    for line, record in zip(lines, records, strict=True):
+    where = [f"{path}: line {line}" for line in lines]
+    for line, record in zip(where, records, strict=True):
         if len(record) <= max(places):
-            raise ValueError(f"{path}: line {line} has {len(record)} fields; setting, outcome and count are needed.")
+            raise ValueError(f"{line} has {len(record)} fields; setting, outcome and count are needed.")
         setting, outcome, count = (record[place] for place in places)
         settings.append(setting)
         outcomes.append(outcome)
-        counts.append(_count(f"{path}: line {line}", count))
-    return settings, outcomes, counts, f"{path.name}: one outcome a line, {len(counts):,} of them"
+        counts.append(_count(line, count))
+    return Tomogram(settings, outcomes, counts, where, f"{path.name}: one outcome a line, {len(counts):,} of them")
 
 
-def _wide(path: Path, records: list[list[str]], lines: list[int]) -> Any:
-    names = records[0][1:]
+def _wide(path: Path, records: list[list[str]], lines: list[int]) -> Tomogram:
+    names, where = records[0][1:], []
     settings, outcomes, counts = [], [], []
     for line, record in zip(lines[1:], records[1:], strict=True):
         if len(record) != len(names) + 1:
@@ -89,10 +102,11 @@ def _wide(path: Path, records: list[list[str]], lines: list[int]) -> Any:
             settings.append(record[0])
             outcomes.append(outcome)
             counts.append(_count(f"{path}: line {line}", field or "0"))
-    return settings, outcomes, counts, f"{path.name}: one setting a line, {len(records) - 1:,} of them"
+            where.append(f"{path}: line {line}")
+    return Tomogram(settings, outcomes, counts, where, f"{path.name}: one setting a line, {len(records) - 1:,} of them")
 
 
-def _from_json(path: Path, text: str) -> Any:
+def _from_json(path: Path, text: str) -> Tomogram:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = Counter(name for name, _ in pairs)
         twice = next((name for name, times in names.items() if times > 1), None)
@@ -111,7 +125,7 @@ def _from_json(path: Path, text: str) -> Any:
     rows = [(setting, outcome, count) for setting, each in document.items() for outcome, count in each.items()]
     counts = [_count(f"{path}: setting {row[0]!r}, outcome {row[1]!r}", str(row[2])) for row in rows]
     words = f"{path.name}: {len(document):,} settings, JSON"
-    return [row[0] for row in rows], [row[1] for row in rows], counts, words
+    return Tomogram([row[0] for row in rows], [row[1] for row in rows], counts, [str(path)] * len(rows), words)
 
 
 def _number(text: str) -> float | None:

@@ -72,7 +72,7 @@ def read_counts(settings: Any, counts: Any, reader: Outcomes) -> Counted:
     keys = [outcome for given in counts if isinstance(given, Mapping) for outcome in given]
     spell = spelling(keys, reader(found[0]))
     rows: list[Any] = [_row(setting, given, reader, spell) for setting, given in zip(found, counts, strict=True)]
-    return _merged(found, rows)
+    return _merged([reader(setting).setting for setting in found], rows)
 
 
 def asked_settings(settings: Any, parts: int) -> tuple[Setting, ...]:
@@ -186,29 +186,38 @@ def _hashable(column: list[Any]) -> list[Any]:
     return [tuple(one) if isinstance(one, list | np.ndarray) else one for one in column]
 
 
-def collect(settings: Sequence[Any], outcomes: Sequence[Any], counts: Sequence[Any], reader: Outcomes) -> Counted:
-    """From three columns of equal length."""
-    return _collected(list(settings), list(outcomes), list(counts), reader)
+def collect(
+    settings: Sequence[Any],
+    outcomes: Sequence[Any],
+    counts: Sequence[Any],
+    reader: Outcomes,
+    where: Sequence[str] | None = None,
+) -> Counted:
+    """From three columns of equal length; ``where`` names their lines in sentences about them."""
+    return _collected(list(settings), list(outcomes), list(counts), reader, where)
 
 
-def _collected(settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes) -> Counted:
+def _collected(
+    settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes, where: Sequence[str] | None = None
+) -> Counted:
     rows: dict[Setting, Array] = {}
     named: dict[Any, tuple[Array, Reader]] = {}  # files have millions of lines and few words
     places: dict[tuple[Reader, Any], int] = {}
     settings, outcomes = _hashable(settings), _hashable(outcomes)
     spell = spelling(set(outcomes), reader(as_setting(settings[0], 0))) if settings else None
+
+    def told(i: int) -> str:
+        return f"{f'row {i + 1}' if where is None else where[i]} (setting {settings[i]!r})"
+
     for i, (given, outcome, count) in enumerate(zip(settings, outcomes, counts, strict=True)):
         if given not in named:
-            setting = as_setting(given, i)
-            read = reader(setting)
-            named[given] = rows.setdefault(setting, np.zeros(read.total)), read
+            read = reader(as_setting(given, i))
+            named[given] = rows.setdefault(read.setting, np.zeros(read.total)), read
         row, read = named[given]
         place = places.get((read, outcome))
         if place is None:
-            place = places[read, outcome] = read.index(
-                spell(outcome) if spell else outcome, f"row {i + 1} (setting {given!r})"
-            )
-        row[place] += _count(count, f"row {i + 1} (setting {given!r})")
+            place = places[read, outcome] = read.index(spell(outcome) if spell else outcome, told(i))
+        row[place] += _count(count, told(i))
     if not rows:
         raise ValueError(f"{OWNER}: there are no counts.")
     return _merged(list(rows), list(rows.values()))

@@ -49,7 +49,7 @@ class Scheme:
                     f"{OWNER}: setting {word(setting)!r}: {wrong!r} is no basis; letters must be X, Y or Z (give povms "
                     "for measurements of your own)."
                 )
-            return Reader((2,) * len(setting), self.backwards)
+            return Reader((2,) * len(setting), self.backwards, tuple(one.upper() for one in setting))
         parts = _several("povms", self.povms)
         if len(setting) != len(parts):
             raise ValueError(f"{OWNER}: setting {word(setting)!r} names {len(setting)} parts; povms has {len(parts)}.")
@@ -60,7 +60,7 @@ class Scheme:
                     f"{OWNER}: setting {word(setting)!r} asks part {i} for {one!r}; its measurements are {known}."
                 )
         chosen = [part[one] if isinstance(part, dict) else part for part, one in zip(parts, setting, strict=True)]
-        return Reader(tuple(len(each) for each in chosen), self.backwards)
+        return Reader(tuple(len(each) for each in chosen), self.backwards, setting)
 
     def measurements(self, settings: tuple[Setting, ...]) -> Any:
         if self.povms is not None:
@@ -70,7 +70,7 @@ class Scheme:
                 for setting in settings
             ]
             return Product(named, asked)
-        words = [word(setting).upper() for setting in settings]
+        words = [word(setting) for setting in settings]
         count = len(settings[0]) if self.readout is None else len(_several("readout", self.readout))
         if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")

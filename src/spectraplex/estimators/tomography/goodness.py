@@ -14,6 +14,7 @@ from .information import told
 from .state import eigenvalues
 
 _DRAWS = 200
+_ENOUGH = 99  # refits that can show a p-value of 0.01, below which the words say that no state fits
 _ZERO = 1e-6  # eigenvalues below are none
 
 
@@ -21,8 +22,9 @@ _ZERO = 1e-6  # eigenvalues below are none
 class Goodness:
     """The deviance of a fit, what is expected of it if some state is the truth, and how often chance alone exceeds it.
 
-    ``method`` is "bootstrap" where refitted counts say it, else "simulated": counts drawn from the fitted state, whose
-    deviance is lowered by the number of parameters that a state of this rank has, as far as the settings tell them.
+    ``method`` is "bootstrap" where refitted counts say it (too few that all fit better do not), else "simulated":
+    counts drawn from the fitted state, whose deviance is lowered by the number of parameters that a state of this rank
+    has, as far as the settings tell them.
     """
 
     statistic: float
@@ -46,18 +48,24 @@ class PerSetting:
 
 
 def goodness(task: Task, state: Symmetric, gap: float, drawn: Replicas | None, seed: int) -> Goodness:
-    # the best state's deviance is less than this one's by no more than twice the certified gap
-    slack = 2.0 * gap if task.likelihood == "multinomial" and (drawn is None or drawn.kind != "parametric") else 0.0
     data, expected = task.data, task.data.spread(task.data.shots) * task.chances(state)
     statistic = float(deviances(data.counts, expected).sum())
     if drawn is not None and drawn.kind == "parametric":
-        chance, method = drawn.deviances, "bootstrap"
-    else:
-        rank, d = int((eigenvalues(state) > _ZERO).sum()), task.dimension
-        used = min(2 * d * rank - rank * rank - 1, told(task.measurements, task.data.starts))  # dimension of that rank
-        chance, method = np.maximum(_simulated(task, state, seed).sum(axis=1) - used, 0.0), "simulated"
-    above = float((np.sum(chance >= statistic - slack) + 1.0) / (chance.size + 1.0))
-    return Goodness(statistic, float(chance.mean()), above, method)
+        chance = np.maximum(drawn.deviances, 0.0)  # a perfect fit is off from zero by rounding
+        # a few refits that all fit better could not tell one chance in four from one in a thousand
+        if chance.size >= _ENOUGH or (chance >= statistic).any():
+            return Goodness(statistic, float(chance.mean()), _exceeding(chance, statistic), "bootstrap")
+    # the best state's deviance is less than this one's by no more than twice the certified gap
+    slack = 2.0 * gap if task.likelihood == "multinomial" else 0.0
+    rank, d = int((eigenvalues(state) > _ZERO).sum()), task.dimension
+    used = min(2 * d * rank - rank * rank - 1, told(task.measurements, task.data.starts))  # dimension of that rank
+    chance = np.maximum(_simulated(task, state, seed).sum(axis=1) - used, 0.0)
+    return Goodness(statistic, float(chance.mean()), _exceeding(chance, statistic - slack), "simulated")
+
+
+def _exceeding(chance: Array, statistic: float) -> float:
+    """How often chance alone gives as much: never zero, for there may always be more draws."""
+    return float((np.sum(chance >= statistic) + 1.0) / (chance.size + 1.0))
 
 
 def per_setting(task: Task, state: Symmetric, seed: int) -> PerSetting:

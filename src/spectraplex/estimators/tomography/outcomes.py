@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,12 @@ class Reader:
     """How outcomes of settings are read: sizes of the parts' outcomes, and whether bit strings run the other way.
 
     ``backwards``: the last bit of an outcome belongs to the first letter of a setting, as in qiskit's ``Counts`` where
-    settings begin with qubit 0.
+    settings begin with qubit 0. ``setting`` is the setting by the name that it goes by: "zz" is "ZZ".
     """
 
     sizes: tuple[int, ...]
     backwards: bool = False
+    setting: tuple[str, ...] = field(default=(), compare=False)  # settings with equal outcomes are read alike
 
     @property
     def total(self) -> int:
