@@ -11,6 +11,7 @@ import pytest
 import spectraplex as sx
 from spectraplex.methods import facts_of as facts_of_method
 from spectraplex.objectives.facts import facts_of
+from spectraplex.places.here import HERE
 
 
 class Counting(sx.Distance):
@@ -103,3 +104,19 @@ def test_a_method_that_is_none_is_refused_in_a_sentence(name):
     setattr(objective, name, 3)
     with pytest.raises(TypeError, match=f"Bare: {name} must be a function, got 3"):
         sx.Problem(objective, sx.Spectrahedron(4))
+
+
+def test_facts_are_read_once_and_never_those_of_another_objective():
+    fit = sx.Completion([0, 1, 2], [0, 1, 1], [1.0, 2.0, 3.0], (3, 2))
+
+    class Wrapped:
+        called = "Wrapped"
+
+        def __getattr__(self, name):
+            return getattr(fit, name)
+
+    outer = Wrapped()
+    assert facts_of(fit) is facts_of(fit) and facts_of(outer).objective is outer
+    assert facts_of(outer).called == "Wrapped" and facts_of(fit).called == "table"
+    for other in (copy.copy(fit), pickle.loads(pickle.dumps(fit))):  # where it computes is this process's own place
+        assert facts_of(other).objective is other and facts_of(other).place is HERE

@@ -252,11 +252,9 @@ def test_an_interval_holds_the_number_that_it_is_about():
 
 
 def test_a_few_refits_do_not_hide_that_no_state_fits():
-    """⟨XX⟩ = ⟨YY⟩ = ⟨ZZ⟩ = 1 at once: XX·YY = −ZZ, so no state has that."""
-    words, rng = ["XX", "YY", "ZZ"], np.random.default_rng(0)
-    model = StateTomography().fit(words, [[90, 0, 0, 90], [90, 0, 0, 90], [90, 0, 0, 90]])
-    model.bootstrap(3)
-    found = model.goodness_of_fit()
+    """⟨X⟩ = ⟨Y⟩ = ⟨Z⟩ = 1 at once: no state has that."""
+    words = ["X", "Y", "Z"]
+    found = StateTomography().fit(words, [[90, 0]] * 3).bootstrap(3).goodness_of_fit()
     assert found.method == "simulated" and found.p_value < 0.01 and "do not fit" in str(found)
-    honest = rng.multinomial(200, [0.25] * 4, size=3)
-    assert StateTomography().fit(words, honest).bootstrap(99).goodness_of_fit().method == "bootstrap"
+    honest = StateTomography().fit(words, [[50, 50]] * 3).bootstrap(99).goodness_of_fit()
+    assert honest.method == "bootstrap" and honest.p_value > 0.5

@@ -123,9 +123,14 @@ class ObjectiveFacts:
 
 
 def facts_of(objective: Any) -> ObjectiveFacts:
-    """What an objective says of itself; it need not say anything. One that keeps the record is read once."""
-    kept = _told(objective, "_own_facts")
-    return kept if isinstance(kept, ObjectiveFacts) else facts_read(objective)
+    """What an objective says of itself; it need not say anything. One that keeps the record is read once.
+
+    One that hands on what it does not know to an objective inside gets a record of its own.
+    """
+    kept = _told(objective, "_own_facts") if hasattr(type(objective), "_own_facts") else None
+    if isinstance(kept, ObjectiveFacts) and kept.objective is objective:
+        return kept
+    return facts_read(objective)
 
 
 def facts_read(objective: Any) -> ObjectiveFacts:

@@ -138,29 +138,29 @@ class Factored:
         """One row of chances a setting, or one number a string."""
         if not isinstance(U, np.ndarray):
             return cast(Array, self._chances_there(U, s))
-        from . import pauli_kernels as kernels
+        from . import pauli_rotations, pauli_strings
 
         F, width, weights = self._planes(U), U.shape[1], np.ascontiguousarray(s, np.float64)
         if self.strings:
             out = np.empty((self.count, 1))
-            kernels.string_values(F, width, weights, self._flips, self._phases, self._turns, out[:, 0])
+            pauli_strings.string_values(F, width, weights, self._flips, self._phases, self._turns, out[:, 0])
             return out
         out = np.empty((self.count, 1 << self.n))
-        kernels.rotated_chances(F, width, weights, self.digits, self.shared, self._depth, self._scale, out)
+        pauli_rotations.rotated_chances(F, width, weights, self.digits, self.shared, self._depth, self._scale, out)
         return out
 
     def multiply(self, slope: Array, V: Array) -> Array:
         """𝒜*(slope)·V."""
         if not isinstance(V, np.ndarray):
             return cast(Array, self._products_there(slope, V))
-        from . import pauli_kernels as kernels
+        from . import pauli_rotations, pauli_strings
 
         F, width = self._planes(V), V.shape[1]
         total = np.zeros_like(F)
         if self.strings:
-            kernels.string_products(F, width, slope[:, 0], self._flips, self._phases, self._turns, total)
+            pauli_strings.string_products(F, width, slope[:, 0], self._flips, self._phases, self._turns, total)
         else:
-            kernels.rotated_products(F, width, slope, self.digits, self.shared, self._depth, self._scale, total)
+            pauli_rotations.rotated_products(F, width, slope, self.digits, self.shared, self._depth, self._scale, total)
         return self._vectors(total, V)
 
     def _chances_there(self, U: Any, s: Array) -> Any:

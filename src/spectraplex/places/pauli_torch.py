@@ -1,6 +1,6 @@
 """Pauli measurements on a device: rows of a block are rotated there, settings with the same first letters together.
 
-The same sums as pauli_kernels.py, written as a walk down the tree of settings: a node's block is rotated for each
+The same sums as pauli_rotations.py, written as a walk down the tree of settings: a node's block is rotated for each
 letter that goes on from it. Blocks stay in the precision they come in, chances are summed in double.
 """
 

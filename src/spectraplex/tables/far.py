@@ -109,8 +109,8 @@ def _parquet(where: str, fs: Any, files: list[str], asked: Asked) -> FarFiles:
                 )
             here, there = _is_numeric(schema.field(name).type), _is_numeric(first.field(name).type)
             if here != there or (role == "value" and not here):
-                kind = "numbers" if there or role == "value" else "text"
-                raise ValueError(f"{file}: column {name!r} holds {schema.field(name).type}, where {kind} is needed.")
+                kind = "numbers are" if there or role == "value" else "text is"
+                raise ValueError(f"{file}: column {name!r} holds {schema.field(name).type}, where {kind} needed.")
     frame = dd.read_parquet(where if len(files) > _MOST else [fs.unstrip_protocol(file) for file in files])
     return FarFiles(frame[list(names)], names, _told(where, files, names), len(files))
 

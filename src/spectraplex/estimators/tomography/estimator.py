@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from ...checks import is_word, whole
 from ...places.numpy import Array
 from ...problem import Problem
-from ...stop import Status
 from ..completion.either_way import EitherWay
 from . import exchange
 from . import state as states
@@ -22,7 +21,7 @@ from .counts import Counted, asked_settings, of_parts, read_counts
 from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
 from .hedging import chosen
-from .information import told
+from .notices import notices
 from .outcomes import OWNER
 
 _ORDERS = ("same", "reversed")
@@ -152,7 +151,7 @@ class StateTomography(BaseEstimator):
         self.hedging_ = task.hedging
         self.mixed_value_ = task.mixed_value(task.problem())
         self.replicas_: Replicas | None = None
-        self.notices_ = _notices(task, result)
+        self.notices_ = notices(task, result)
 
     # ------------------------------------------------------------------------------------------------- error bars
 
@@ -266,48 +265,18 @@ class StateTomography(BaseEstimator):
 
     def to_qiskit(self, reverse: bool = False) -> Any:
         """qiskit's ``DensityMatrix``; ``reverse`` where settings begin with qubit 0 (qiskit's labels end with it)."""
-        return exchange.to_qiskit(self._exchanged(reverse), self._turned(reverse))
+        return exchange.to_qiskit(*self._exchanged(reverse))
 
     def to_qutip(self, reverse: bool = False) -> Any:
         """qutip's ``Qobj`` with the parts' dimensions, in the order of the letters."""
-        return exchange.to_qutip(self._exchanged(reverse), self._turned(reverse))
+        return exchange.to_qutip(*self._exchanged(reverse))
 
-    def _turned(self, reverse: bool) -> tuple[int, ...]:
-        return tuple(self.local_[::-1] if reverse else self.local_)
-
-    def _exchanged(self, reverse: bool) -> Array:
-        rho, n = self.density_matrix(), len(self.local_)
-        if not reverse:
-            return rho
-        order = [*range(n)[::-1], *range(n, 2 * n)[::-1]]
-        return np.asarray(rho.reshape(*self.local_, *self.local_).transpose(order).reshape(rho.shape))
+    def _exchanged(self, reverse: bool) -> tuple[Array, tuple[int, ...]]:
+        rho, local = self.density_matrix(), tuple(self.local_)
+        return exchange.turned(rho, local) if reverse else (rho, local)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.no_validation = True
         return tags
-
-
-def _notices(task: Task, result: Any) -> list[str]:
-    """Sentences on what the data do not tell."""
-    data, found = task.data, []
-    if data.empty:
-        found.append(f"{data.empty} of {data.empty + len(data.settings)} settings had no shots and were left out.")
-    d = task.dimension
-    known = told(task.measurements, data.starts)
-    if known < d * d - 1:
-        found.append(
-            f"These settings tell at most {known} numbers of the {d * d - 1} that a state has: other states fit as "
-            "well where the true one is not of low rank."
-        )
-    if data.counts.sum() < d:
-        found.append(f"There are {data.counts.sum():g} shots for a state of dimension {d}; error bars will be wide.")
-    if (data.counts % 1.0).any():
-        found.append(
-            "Some counts are not whole numbers. If they are frequencies, multiply them by the shots: the likelihood, "
-            "its gap and error bars are about shots."
-        )
-    if result.status is not Status.GAP:
-        found.append(f"The fit ended before the gap asked for, with {result.gap:.3g}: {result.status.value}")
-    return found

@@ -17,6 +17,13 @@ from .outcomes import OWNER, PROCESS
 from .state import density_matrix
 
 
+def turned(rho: Array, local: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
+    """The state with its parts the other way round: the last one first."""
+    n = len(local)
+    order = [*range(n)[::-1], *range(n, 2 * n)[::-1]]
+    return np.asarray(rho.reshape(*local, *local).transpose(order).reshape(rho.shape)), local[::-1]
+
+
 def to_qiskit(rho: Array, local: tuple[int, ...]) -> Any:
     try:
         qiskit = importlib.import_module("qiskit.quantum_info")

@@ -70,7 +70,7 @@ class Scheme:
                 for setting in settings
             ]
             return Product(named, asked)
-        words = [word(setting) for setting in settings]
+        words = [word(setting).upper() for setting in settings]
         count = len(settings[0]) if self.readout is None else len(_several("readout", self.readout))
         if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
