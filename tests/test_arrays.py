@@ -339,3 +339,24 @@ def test_factors_in_single_precision_are_summed_in_double(large, kind):
     ):
         assert got.dtype.itemsize >= 8 and got.dtype.name in ("float64", "complex128")
         assert np.abs(got - exact).max() <= 1e-13 * np.abs(exact).max() * k
+
+
+@dtypes
+@pytest.mark.parametrize("rows", [3000, 40_000])
+def test_large_products_are_the_same_for_any_number_of_threads(dtype, rows):
+    """A sum of n products has a relative rounding error of at most n·EPS beside the sum of their sizes."""
+    rng = np.random.default_rng(0)
+    A, B, small = (dense.normal(rng, shape, dtype) for shape in ((rows, 90), (rows, 16), (90, 16)))
+    found, before = [], workers.count
+    for count in (1, 2, 3):
+        sx.set_threads(count)
+        try:
+            found.append((arrays.tall_times(A, small), arrays.tall_gram(A, B)))
+        finally:
+            sx.set_threads(before)
+    for times, gram in found:
+        assert np.array_equal(times, found[0][0]) and np.array_equal(gram, found[0][1])
+    times, gram = found[0]
+    size = np.abs(A) @ np.abs(small)
+    assert (np.abs(times - A @ small) <= 4 * 90 * arrays.EPS * size).all()
+    assert (np.abs(gram - A.conj().T @ B) <= 4 * rows * arrays.EPS * (np.abs(A).T @ np.abs(B))).all()

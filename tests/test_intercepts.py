@@ -152,3 +152,32 @@ def test_threads_do_not_change_a_bit():
     finally:
         sx.set_threads(before)
     assert one.value == three.value and np.array_equal(one.slope, three.slope) and np.array_equal(one.cols, three.cols)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_directions_of_earlier_answers_save_sums_and_change_no_answer(weighted, monkeypatch):
+    """Two values within a slack of the least one differ by no more than that."""
+    rng = np.random.default_rng(5)
+    cells = np.sort(rng.choice(60 * 50, 900, replace=False))
+    rows, cols = np.divmod(cells, 50)
+    values, weights = rng.standard_normal(900) + 0.1 * rows, rng.uniform(0.5, 2.0, 900)
+    held = dict(weights=weights if weighted else None, ridges=(0.3, 0.2), slack=1e-9)
+    counts, found = [], []
+    for recycled in (False, True):
+        objective = Intercepts(rows, cols, values, (60, 50), Squared(), recycled=recycled, **held)
+        curvature, calls = objective.beside.curvature, [0]
+
+        def down(v, curvature=curvature, calls=calls, honest=curvature.down):
+            calls[0] += 1
+            return honest(v)
+
+        monkeypatch.setattr(curvature, "down", down)
+        images = np.random.default_rng(6)
+        each = []
+        for _ in range(40):
+            z = objective.measure(images.standard_normal((60, 3)), np.ones(3), images.standard_normal((50, 3)))
+            each.append((objective.evaluate(z)[0], calls[0]))
+        counts.append(each[-1][1])
+        found.append([value for value, _ in each])
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-9)
+    assert counts[1] < 0.75 * counts[0]

@@ -53,7 +53,7 @@ class Intercepts:
     slack : the share of a value that the intercepts may leave it above the least; more of it saves time where a rough
         answer will do.
     recycled : whether intercepts begin with what was learned from earlier ones. It saves time, and the last bits of a
-        value then depend on what was evaluated before.
+        value then depend on what was evaluated before: nothing that others are to verify is written down by it.
     """
 
     inexact = True  # a value is a minimum over the intercepts, found to some accuracy: never less than it should be

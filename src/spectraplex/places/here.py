@@ -12,7 +12,7 @@ import numpy as np
 from . import numpy as arrays
 from .deck import NumPyDeck
 from .marks import rows_mark
-from .numpy import Array, adjoint_times, dagger, random_unit
+from .numpy import Array, random_unit
 from .protocol import Place
 
 
@@ -132,7 +132,7 @@ class NumPyPlace:
         return out
 
     def times(self, A: Array, small: Array) -> Array:
-        return A @ small
+        return arrays.tall_times(A, small)
 
     def scale(self, A: Array, weights: Array | float) -> Array:
         return cast(Array, A * weights)
@@ -185,7 +185,7 @@ class NumPyPlace:
 
     def gram(self, A: Array, B: Array) -> Array:
         A, B = _wide(A), _wide(B)
-        return adjoint_times(A, B) if B.shape[1] < A.shape[1] and A.dtype.kind == "c" else dagger(A) @ B
+        return arrays.tall_gram(A, B)
 
     def dots(self, A: Array, B: Array, weights: Array | None = None) -> Array:
         if weights is not None:

@@ -20,6 +20,8 @@ Array = NDArray[Any]
 EPS = float(np.finfo(np.float64).eps)
 LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
 _SHORT = 20_000  # vectors up to this length stay with NumPy
+_SHARED = 4_000_000  # multiply-adds from which a dense product is shared among threads: BLAS is kept to one,
+_ROWS, _PARTS = 1024, 16  # in pieces of so many rows at least, and no more than so many of them
 
 
 def inner(a: Array, b: Array) -> float:
@@ -101,14 +103,14 @@ def orthonormal(block: Array, basis: Array | None = None) -> Array:
     if reference == 0.0 or not math.isfinite(reference):
         return block[:, :0]
     block = block * size_one(reference)
-    against = None if basis is None or basis.shape[1] == 0 else (basis, dagger(basis))
+    against = None if basis is None or basis.shape[1] == 0 else basis
     if against is not None:
-        block = block - against[0] @ (against[1] @ block)
+        block = block - tall_times(against, tall_gram(against, block))
     block = _independent(block)
     for _ in range(3):
         if against is None or block.shape[1] == 0:
             return block
-        block = block - against[0] @ (against[1] @ block)
+        block = block - tall_times(against, tall_gram(against, block))
         left = norms(block)
         kept = bool(left.min() > 0.7)
         block = _independent(block)
@@ -131,6 +133,49 @@ def _independent(block: Array) -> Array:
     # an unpivoted factorisation has noise in place of a dependent column, and takes it from all that come after
     q, r, _ = qr(block, mode="economic", pivoting=True)
     return np.ascontiguousarray(q[:, np.abs(np.diag(r)) > 1e3 * EPS])
+
+
+def tall_times(A: Array, small: Array) -> Array:
+    """A·small; a large product is shared among threads in pieces of rows, the same for any number of them."""
+    rows = _rows_of(A, small)
+    if rows is None:
+        return A @ small
+    out = np.empty((A.shape[0], small.shape[1]), np.result_type(A, small))
+
+    def job(i: int) -> None:
+        np.matmul(A[rows[i]], small, out=out[rows[i]])
+
+    workers.run(job, len(rows), A.size * small.shape[1])
+    return out
+
+
+def tall_gram(A: Array, B: Array) -> Array:
+    """AᴴB; a large one is a sum over the same pieces of rows."""
+    rows = _rows_of(A, B)
+    times = adjoint_times if A.dtype.kind == "c" and B.shape[1] < A.shape[1] else _gram
+    if rows is None:
+        return times(A, B)
+    parts = np.empty((len(rows), A.shape[1], B.shape[1]), np.result_type(A, B))
+
+    def job(i: int) -> None:
+        parts[i] = times(A[rows[i]], B[rows[i]])
+
+    workers.run(job, len(rows), A.size * B.shape[1])
+    total: Array = parts.sum(axis=0)
+    return total
+
+
+def _gram(A: Array, B: Array) -> Array:
+    product: Array = dagger(A) @ B
+    return product
+
+
+def _rows_of(A: Array, B: Array) -> list[slice] | None:
+    """The rows of every piece of a product of so many multiply-adds; None where it is too small to be shared."""
+    if not isinstance(A, np.ndarray) or B.ndim != 2 or A.size * B.shape[1] < _SHARED or A.shape[0] < 2 * _ROWS:
+        return None
+    each = max(_ROWS, -(-A.shape[0] // _PARTS))
+    return [slice(low, min(low + each, A.shape[0])) for low in range(0, A.shape[0], each)]
 
 
 def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:

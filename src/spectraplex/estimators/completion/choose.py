@@ -28,7 +28,7 @@ _COLD = 3  # steps of the solver from nothing: predictions settle long before th
 _STEPS = 2  # and from the solution before
 _FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
 _MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
-_SLACK = 1e-6  # share of the value that intercepts may leave while radii are compared
+_SLACK = 1e-8  # share of the value that intercepts may leave while radii are compared: slopes are exact to its root
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,7 +154,7 @@ def fit_observations(
             radius, path, start = choice.radius, choice.path, choice.start
             said += notices.of_choice(choice)
         model.offset_ = recipe.offset(used)
-        objective = recipe.objective(used, model.offset_, recycled=True)
+        objective = recipe.objective(used, model.offset_)
         if start is not None:
             start = stretched(objective, start, radius)
         stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
