@@ -37,7 +37,7 @@ class Classes:
         self.labels, self.weights, self.offset = labels, weights, offset
         self.shape = (labels.size, count)
         total = np.bincount(labels, weights, count).astype(float)
-        self._seen = total
+        self._seen, self.total = total, float(total.sum())
         share = (total + 0.5) / (total.sum() + 0.5 * count)
         self.bends = share * (1.0 - share)
         each = np.ones(labels.size) if weights is None else weights

@@ -38,6 +38,7 @@ class Outputs(Protocol):
     heaviest: float  # the largest weight
     bends: Array  # about the mean one of each output, for scaling
     steepest: float  # the largest norm of a slope
+    total: float  # the sum of all weights
     size: float  # about the norm of what is added to an image
 
     def best(self, z: Array, ridge: float | None) -> Best: ...

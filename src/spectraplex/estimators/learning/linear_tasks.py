@@ -38,6 +38,7 @@ class Tasks:
         each = np.ones(self.shape) if weights is None else np.broadcast_to(weights, self.shape)
         #: the sum of all weights of a task
         self.totals = each.sum(axis=0)
+        self.total = float(self.totals.sum())
         reach = math.sqrt(targets.size) * float(np.abs(offset).max(initial=0.0))
         self.size = reach + float(np.linalg.norm(targets))
 
@@ -96,7 +97,8 @@ class Residuals(Tasks):
             low, high = np.where(pull < 0.0, b, low), np.where(pull > 0.0, b, high)
             ahead = b - pull / (second + ridge)
             beyond = ~((ahead > low) & (ahead < high)) & (pull != 0.0)
-            inside = np.where(np.isfinite(low) & np.isfinite(high), 0.5 * (low + high), ahead)
+            between = np.isfinite(low) & np.isfinite(high)
+            inside = 0.5 * (np.where(between, low, ahead) + np.where(between, high, ahead))
             ahead = np.where(beyond, inside, np.where(pull == 0.0, b, ahead))
             if (ahead == b).all():
                 break
@@ -160,7 +162,7 @@ class Residuals(Tasks):
 
 
 class Counts(Tasks):
-    """eᶻ − y·z: z is the logarithm of the mean of a count y."""
+    """eᶻ − y·z − y + y·ln y, half the deviance: z is the logarithm of the mean of a count y, zero the least value."""
 
     curvature = math.inf
     steepest = math.inf
@@ -168,6 +170,11 @@ class Counts(Tasks):
     def __init__(self, targets: Array, weights: Array | None, offset: Array) -> None:
         super().__init__(targets, weights, offset)
         self.seen = targets.sum(axis=0) if weights is None else (weights * targets).sum(axis=0)
+        logs = targets * np.log(np.maximum(targets, 1.0)) - targets
+        small = (targets > 0.0) & (targets < 1.0)
+        logs[small] = targets[small] * (np.log(targets[small]) - 1.0)
+        self.least = float(logs.sum() if weights is None else (weights * logs).sum())
+        self._least_size = float(np.abs(logs).sum() if weights is None else (weights * np.abs(logs)).sum())
         self.bends = np.maximum(self.seen / np.maximum(self.totals, 1e-300), 1e-3)
 
     def best(self, z: Array, ridge: float | None) -> Best:
@@ -203,7 +210,8 @@ class Counts(Tasks):
 
         in_rows(rows, width, slopes)
         price = 0.0 if ridge is None else 0.5 * ridge * float(b @ b)
-        return Best(b, float(factor @ whole) - float(pairs.sum()) - float(b @ self.seen) + price, slope.reshape(-1))
+        value = float(factor @ whole) - float(pairs.sum()) - float(b @ self.seen) + self.least + price
+        return Best(b, value, slope.reshape(-1))
 
     def some(self, rows: Array, more: float = 1.0) -> Counts:
         return Counts(self.targets[rows], self._scaled(rows, more), self.offset)
@@ -249,10 +257,10 @@ class Counts(Tasks):
         added = top * float(np.abs(slope).sum())
 
         def at(c: float) -> float:
-            return summed(c, False) - c * shift
+            return summed(c, False) - c * shift - self.least
 
         def sizes(c: float) -> float:
-            return summed(c, True) + c * added
+            return summed(c, True) + c * added + self._least_size
 
         limit = float(limits.min())
         return Conjugate(at, limit, sizes(min(1.0, limit)), count=y.size, sizes=sizes)
@@ -270,7 +278,7 @@ class Counts(Tasks):
             sizes[i], tops[i] = float((w * (mean + own * logs)).sum()), float((w * mean).max())
 
         in_rows(*self.shape, job)
-        return float(sizes.sum()), float(tops.max())
+        return float(sizes.sum()) + self._least_size, float(tops.max())
 
     def parts(self) -> tuple[Any, ...]:
         return ("poisson-log", *self._mass())

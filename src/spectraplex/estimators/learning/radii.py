@@ -74,7 +74,7 @@ def walk(
     radius, near = going.lowest()
     points = sorted(going.points, key=lambda point: point.radius)
     path = {name: np.array([getattr(point, name) for point in points], float) for name in ("radius", "score")}
-    return Walked(radius, path, near.starts[0])
+    return Walked(radius, path, within(near.starts[0], radius))
 
 
 class _Walk(Strides[Tried]):
