@@ -150,7 +150,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         """The convex problem that was solved, from the data of ``fit``."""
         check_is_fitted(self)
         recipe, _ = self._recipe(X, y, sample_weight, reset=False)
-        return problem_of(objective_of(recipe), self.radius_)
+        return problem_of(objective_of(recipe, float(self.tol)), self.radius_)
 
     # --------------------------------------------------------------------------------------------------- answering
 

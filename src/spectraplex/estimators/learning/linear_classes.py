@@ -12,10 +12,10 @@ from ...losses.protocol import Conjugate
 from ...places.numpy import EPS, Array
 from ...places.threads import workers
 from .linear_data import in_rows, row_cuts
-from .linear_inner import _MOST, SLACK, Best, searched
+from .linear_inner import _MOST, ROUGH, SLACK, Best, searched
 
 _SOME = 2000  # samples on which the search for intercepts, and for the scale of a dual point, begins
-_WIDE = 400  # classes from which the Hessian is taken from some samples only
+_FAR = 200.0  # intercepts farther from where the powers were taken would lose digits
 _TRIALS = 30
 _LANES = 8  # second derivatives are added up in as many places, whatever the number of threads
 
@@ -37,7 +37,7 @@ class Classes:
         self.labels, self.weights, self.offset = labels, weights, offset
         self.shape = (labels.size, count)
         total = np.bincount(labels, weights, count).astype(float)
-        self._seen, self.total = total, float(total.sum())
+        self.seen, self.total = total, float(total.sum())
         share = (total + 0.5) / (total.sum() + 0.5 * count)
         self.bends = share * (1.0 - share)
         each = np.ones(labels.size) if weights is None else weights
@@ -47,94 +47,54 @@ class Classes:
 
     # ------------------------------------------------------------------------------------------- value and slope
 
-    def best(self, z: Array, ridge: float | None) -> Best:
+    def best(self, z: Array, ridge: float | None, slack: float = SLACK) -> Best:
         z = z.reshape(self.shape)
+        none = np.zeros(self.shape[1])
         if ridge is None:
-            b = np.zeros(self.shape[1])
-            value, _, slope, _ = self._pass(z, b, False)
-            return Best(b, value, slope.reshape(-1))
-        b = self._start(z, ridge)
-        return self._newton(z, ridge, b, SLACK)
-
-    def _start(self, z: Array, ridge: float) -> Array:
-        """Where the search begins: at the answer of some samples, the same ones always."""
+            powers = _Powers(self, z, none)
+            value = powers.at(none)[0]
+            return Best(none, value, powers.slope().reshape(-1))
         if self.shape[0] <= 4 * _SOME:
-            return np.zeros(self.shape[1])
-        rows, some = self._some
-        return some._newton(z[rows], ridge, np.zeros(self.shape[1]), 1e-6).intercepts
+            powers, b, value, _ = self._newton(z, ridge, none, slack)
+        else:  # the answer of some samples, the same ones always, and steps with their second derivative from there
+            rows, some = self._some
+            few, start, _, _ = some._newton(z[rows], ridge, none, ROUGH)
+            powers, b, value = self._secant(z, ridge, start, few.second() + ridge * np.eye(none.size), slack)
+        return Best(b, value, powers.slope().reshape(-1))
 
-    def _newton(self, z: Array, ridge: float, b: Array, slack: float) -> Best:
-        whole = self.shape[1] <= _WIDE
-        value, pull, slope, hessian = self._pass(z, b, whole)
-        pull, value = pull + ridge * b, value + 0.5 * ridge * float(b @ b)
+    def _newton(self, z: Array, ridge: float, b: Array, slack: float) -> tuple[_Powers, Array, float, Array]:
+        """Newton steps from b; where they end: powers, intercepts, value and its derivative."""
+        powers = _Powers(self, z, b)
+        value, pull = powers.charged(b, ridge)
         for _ in range(_MOST):
-            if not float(pull @ pull) > 2.0 * ridge * slack * abs(value) or not math.isfinite(value):
+            if not float(pull @ pull) > 2.0 * ridge * slack * abs(value):
                 break
-            H = hessian if hessian is not None else self._rough_hessian(z, b)
+            H = powers.second()
             H[np.diag_indices_from(H)] += ridge
-            step = np.linalg.solve(H, pull)
-            fall, share = float(pull @ step), 1.0
-            for _ in range(_TRIALS):
-                ahead = b - share * step
-                reached, there, slope, hessian = self._pass(z, ahead, whole)
-                reached += 0.5 * ridge * float(ahead @ ahead)
-                if reached <= value - 1e-4 * share * fall + 4 * EPS * abs(value):
-                    break
-                share *= 0.5
-            stuck = share < 1.0 and not reached < value - EPS * abs(value)
-            b, value, pull = ahead, reached, there + ridge * ahead
-            if stuck:
+            found = powers.search(b, value, pull, np.linalg.solve(H, pull), ridge)
+            if found is None:
                 break
-        return Best(b, value, slope.reshape(-1))
+            b, value, pull = found
+        return powers, b, value, pull
 
-    def _pass(self, z: Array, b: Array, curved: bool) -> tuple[float, Array, Array, Array | None]:
-        """Value, its derivative in b, slope, and the second derivative in b if it is asked for."""
-        rows, width = z.shape
-        cuts = row_cuts(rows, width)
-        slope, values, sums = np.empty((rows, width)), np.zeros(len(cuts)), np.zeros((len(cuts), width))
-        beside = self.offset + b
-
-        def job(i: int, second: Array | None) -> None:
-            low, high = cuts[i]
-            t, y = slope[low:high], self.labels[low:high]
-            np.add(z[low:high], beside, out=t)
-            t -= t.max(axis=1, keepdims=True)
-            places = np.arange(high - low)
-            own = t[places, y]
-            np.exp(t, out=t)
-            total = t.sum(axis=1)
-            w = None if self.weights is None else self.weights[low:high]
-            each = np.log(total) - own
-            values[i] = each.sum() if w is None else w @ each
-            t /= total[:, None]
-            if second is not None:
-                second -= t.T @ (t if w is None else w[:, None] * t)
-            if w is not None:
-                t *= w[:, None]
-            sums[i] = t.sum(axis=0)
-            t[places, y] -= 1.0 if w is None else w
-
-        if not curved:
-            workers.run(lambda i: job(i, None), len(cuts), 8 * z.size)
-            return float(values.sum()), sums.sum(axis=0) - self._seen, slope, None
-        lanes = min(len(cuts), _LANES)
-        seconds = np.zeros((lanes, width, width))
-
-        def lane(k: int) -> None:
-            for i in range(k, len(cuts), lanes):
-                job(i, seconds[k])
-
-        workers.run(lane, lanes, 8 * z.size)
-        shares, hessian = sums.sum(axis=0), seconds.sum(axis=0)
-        hessian[np.diag_indices(width)] += shares
-        return float(values.sum()), shares - self._seen, slope, hessian
-
-    def _rough_hessian(self, z: Array, b: Array) -> Array:
-        """From some samples; Newton steps with it take a few more."""
-        rows, some = self._some
-        H = some._pass(z[rows], b, True)[3]
-        assert H is not None
-        return H
+    def _secant(self, z: Array, ridge: float, b: Array, H: Array, slack: float) -> tuple[_Powers, Array, float]:
+        """Quasi-Newton steps (BFGS) from b: none needs the second derivative of all samples."""
+        powers, inverse = _Powers(self, z, b), np.linalg.inv(H)
+        value, pull = powers.charged(b, ridge)
+        for _ in range(_MOST):
+            if not float(pull @ pull) > 2.0 * ridge * slack * abs(value):
+                break
+            found = powers.search(b, value, pull, inverse @ pull, ridge)
+            if found is None:
+                break
+            step, change = found[0] - b, found[2] - pull
+            b, value, pull = found
+            along = float(step @ change)
+            if along > 0.0:
+                mixed = inverse @ change
+                bend = (1.0 + float(change @ mixed) / along) / along
+                inverse += bend * np.outer(step, step) - (np.outer(mixed, step) + np.outer(step, mixed)) / along
+        return powers, b, value
 
     @cached_property
     def _some(self) -> tuple[Array, Classes]:
@@ -203,3 +163,104 @@ class Classes:
 
     def parts(self) -> tuple[Any, ...]:
         return ("softmax", self.labels, self.offset, *(() if self.weights is None else (self.weights,)))
+
+
+class _Powers:
+    """exp(z + offset + b) of all samples, once: other intercepts b + δ need no exponential but those of δ."""
+
+    def __init__(self, out: Classes, z: Array, b: Array) -> None:
+        self.out, self.z = out, z
+        self.cuts = row_cuts(*z.shape)
+        self._begin(b)
+
+    def _begin(self, b: Array) -> None:
+        """Powers at b, those of the largest score of a sample being one."""
+        self.b, z = b, self.z
+        self.E, self.own, self.sums = np.empty(z.shape), np.empty(z.shape[0]), np.empty(z.shape[0])
+        beside = self.out.offset + b
+
+        def job(i: int) -> None:
+            low, high = self.cuts[i]
+            t = self.E[low:high]
+            np.add(z[low:high], beside, out=t)
+            t -= t.max(axis=1, keepdims=True)
+            self.own[low:high] = t[np.arange(high - low), self.out.labels[low:high]]
+            np.exp(t, out=t)
+
+        workers.run(job, len(self.cuts), 8 * z.size)
+
+    def at(self, b: Array) -> tuple[float, Array]:
+        """Value and its derivative at intercepts b; what is asked for next is about them."""
+        delta = b - self.b
+        if float(np.abs(delta).max()) > _FAR:
+            self._begin(b)
+            delta = b - self.b
+        self.factor, weights = np.exp(delta), self.out.weights
+        values, columns = np.zeros(len(self.cuts)), np.zeros((len(self.cuts), b.size))
+
+        def job(i: int) -> None:
+            low, high = self.cuts[i]
+            total = self.E[low:high] @ self.factor
+            self.sums[low:high] = total
+            each = np.log(total) - self.own[low:high]
+            w = None if weights is None else weights[low:high]
+            values[i] = each.sum() if w is None else w @ each
+            columns[i] = (1.0 / total if w is None else w / total) @ self.E[low:high]
+
+        workers.run(job, len(self.cuts), 2 * self.z.size)
+        self.shares = self.factor * columns.sum(axis=0)
+        return float(values.sum()) - float(delta @ self.out.seen), self.shares - self.out.seen
+
+    def charged(self, b: Array, ridge: float) -> tuple[float, Array]:
+        """The same with the ridge of the intercepts."""
+        value, pull = self.at(b)
+        return value + 0.5 * ridge * float(b @ b), pull + ridge * b
+
+    def search(
+        self, b: Array, value: float, pull: Array, step: Array, ridge: float
+    ) -> tuple[Array, float, Array] | None:
+        """Along a step down, as far as it lowers the value; None at rounding level."""
+        fall, share = float(pull @ step), 1.0
+        for _ in range(_TRIALS):
+            ahead = b - share * step
+            reached, there = self.charged(ahead, ridge)
+            if reached <= value - 1e-4 * share * fall:
+                return ahead, reached, there
+            if float(there @ there) <= 0.25 * float(pull @ pull) and reached <= value + 64 * EPS * abs(value):
+                return ahead, reached, there  # values differ by rounding alone, derivatives do not
+            share *= 0.5
+        self.at(b)
+        return None
+
+    def second(self) -> Array:
+        """The second derivative in the intercepts: Σ w (diag p − ppᵀ)."""
+        width, weights = self.z.shape[1], self.out.weights
+        lanes = min(len(self.cuts), _LANES)
+        parts = np.zeros((lanes, width, width))
+
+        def lane(k: int) -> None:
+            for i in range(k, len(self.cuts), lanes):
+                low, high = self.cuts[i]
+                each = 1.0 / self.sums[low:high] ** 2
+                w = each if weights is None else weights[low:high] * each
+                parts[k] += self.E[low:high].T @ (w[:, None] * self.E[low:high])
+
+        workers.run(lane, lanes, 8 * self.z.size)
+        H = -self.factor[:, None] * parts.sum(axis=0) * self.factor
+        H[np.diag_indices(width)] += self.shares
+        return H
+
+    def slope(self) -> Array:
+        """w(p − [own class]), in place of the powers."""
+        weights = self.out.weights
+
+        def job(i: int) -> None:
+            low, high = self.cuts[i]
+            t, y, w = self.E[low:high], self.out.labels[low:high], None if weights is None else weights[low:high]
+            t *= self.factor
+            each = t.sum(axis=1)  # not the sums kept: shares add up to one as exactly as they can
+            t *= (1.0 / each if w is None else w / each)[:, None]
+            t[np.arange(high - low), y] -= 1.0 if w is None else w
+
+        workers.run(job, len(self.cuts), 4 * self.z.size)
+        return self.E

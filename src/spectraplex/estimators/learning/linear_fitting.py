@@ -25,12 +25,14 @@ from ...result import Result
 from ...stop import Status, Stop
 from ..callbacks import Told
 from .linear_data import Design, Moments, moments_of
-from .linear_inner import Outputs
+from .linear_inner import SLACK, Outputs
 from .linear_objective import LinearFit
 from .radii import Walked, first_radius, walk
 
 _SMALL = 1e-3  # of the value at zero: no gap is small beside a value below that
 _FEW, _MANY = 2_000, 20_000  # samples up to which there are five folds, or three; beyond one is kept aside
+_FINE = 1e-6  # share of the gap asked for that intercepts may leave
+_ROUGH = 0.01  # what is asked for where radii are only compared
 _BLOCK = 4096  # samples whose answers are computed at a time
 
 
@@ -117,12 +119,13 @@ class Fitted:
         return shown | found | {"n_iter_": max(1, result.trace[-1].step), "_model": self.model}
 
 
-def objective_of(recipe: Recipe, rows: Array | None = None) -> LinearFit:
+def objective_of(recipe: Recipe, tol: float, rows: Array | None = None) -> LinearFit:
     """The objective of all samples, or of some."""
     data = recipe.data if rows is None else recipe.data[rows]
     weights = recipe.weights if rows is None or recipe.weights is None else recipe.weights[rows]
     moments = moments_of(data, weights, recipe.ridge is not None, recipe.standardize)
-    return LinearFit(Design(data, moments), recipe.outputs(rows), recipe.ridge)
+    slack = max(SLACK, _FINE * tol)
+    return LinearFit(Design(data, moments), recipe.outputs(rows), recipe.ridge, slack)
 
 
 def problem_of(objective: LinearFit, radius: float) -> Problem:
@@ -133,7 +136,7 @@ def fit(model: Any, recipe: Recipe, hooks: Hooks) -> Fitted:
     """Choose the radius where it is not given, and solve; ``model`` has the settings, and its callbacks are told."""
     owner, seed, path = type(model).__name__, int(model.random_state), {"radius": np.empty(0), "score": np.empty(0)}
     with one_blas_thread, Told(model, hooks) as told:
-        objective, start = objective_of(recipe), None
+        objective, start = objective_of(recipe, float(model.tol)), None
         if is_word(model.radius, "auto"):
             walked = chosen(model, recipe, objective, told, hooks)
             radius, path, start = walked.radius, walked.path, walked.start
@@ -181,7 +184,7 @@ class _Fold:
 
     @classmethod
     def of(cls, recipe: Recipe, train: Array, valid: Array) -> _Fold:
-        objective = objective_of(recipe, train)
+        objective = objective_of(recipe, _ROUGH, train)
         design = Design(recipe.data[valid], objective.design.moments)
         return cls(objective, design, recipe.judged(valid, objective.outputs.offset))
 

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from ...losses.protocol import Conjugate
 from ...places.numpy import Array
 
-SLACK = 1e-12  # share of the value that the intercepts may leave it above the least
+SLACK = 1e-12  # share of the value that the intercepts may leave it above the least, where nobody says otherwise
+ROUGH = 1e-3  # the same for some samples, where a search only begins
 _MOST = 60  # Newton steps: never reached but at rounding level
 
 
@@ -41,7 +42,7 @@ class Outputs(Protocol):
     total: float  # the sum of all weights
     size: float  # about the norm of what is added to an image
 
-    def best(self, z: Array, ridge: float | None) -> Best: ...
+    def best(self, z: Array, ridge: float | None, slack: float = SLACK) -> Best: ...
     def conjugate(self, slope: Array) -> Conjugate: ...
     def blur(self, slope: Array) -> tuple[float, float]:
         """The sizes of all terms at the image of a slope, and the largest second derivative there."""

@@ -29,13 +29,16 @@ _NEARLY = 0.05  # share of the derivative at zero that a line search may leave
 
 
 class LinearFit:
-    """Features, outputs, and the ridge of the intercepts (None: there are none)."""
+    """Features, outputs, and the ridge of the intercepts (None: there are none).
+
+    ``slack`` is the share of a value that the intercepts may leave it above the least.
+    """
 
     inexact = True  # a value is a minimum over the intercepts, found to some accuracy
     dtype = "float64"
 
-    def __init__(self, design: Design, outputs: Outputs, ridge: float | None) -> None:
-        self.design, self.outputs, self.ridge = design, outputs, ridge
+    def __init__(self, design: Design, outputs: Outputs, ridge: float | None, slack: float = SLACK) -> None:
+        self.design, self.outputs, self.ridge, self.slack = design, outputs, ridge, slack
         self.shape = (design.shape[1], outputs.shape[1])
         self.summed = design.shape[1]
         self.dense = self.shape[0] * self.shape[1] <= _DENSE
@@ -58,7 +61,7 @@ class LinearFit:
 
     def best(self, z: Array) -> Best:
         """The intercepts that are best beside an image, with value and slope."""
-        return self.outputs.best(z, self.ridge)
+        return self.outputs.best(z, self.ridge, self.slack)
 
     def evaluate(self, z: Array) -> tuple[float, Array]:
         found = self.best(z)
@@ -99,7 +102,7 @@ class LinearFit:
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
         words = f"linear {self.shape[0]}×{self.shape[1]} ridge {'none' if self.ridge is None else self.ridge.hex()}"
-        return (words, *self.design.parts(), *self.outputs.parts())
+        return (f"{words} slack {self.slack.hex()}", *self.design.parts(), *self.outputs.parts())
 
     # -------------------------------------------------------------------------------------------------- constants
 
@@ -130,7 +133,7 @@ class LinearFit:
         facts = facts_of(self)
         added, second = self.outputs.blur(slope)
         blur = of_image(facts, size, terms) + 8 * EPS * self.outputs.size
-        own = of_sum(slope.size) * (abs(value) + added) + slope.size * VANISHING + 2 * SLACK * abs(value)
+        own = of_sum(slope.size) * (abs(value) + added) + slope.size * VANISHING + 2 * self.slack * abs(value)
         if facts.bend is None:
             return own + norm(slope) * blur + 0.5 * second * blur * blur
         return own + moved(facts, slope, blur)

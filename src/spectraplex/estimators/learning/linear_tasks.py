@@ -15,7 +15,7 @@ import numpy as np
 from ...losses.protocol import Conjugate
 from ...places.numpy import EPS, Array
 from .linear_data import in_rows, row_cuts
-from .linear_inner import _MOST, SLACK, Best, searched
+from .linear_inner import _MOST, ROUGH, SLACK, Best, searched
 
 _SOME = 2000  # samples on which a search begins
 _LARGEST = 700.0  # beyond what an exponential can hold
@@ -76,13 +76,13 @@ class Residuals(Tasks):
         )
         self.steepest = delta * each
 
-    def best(self, z: Array, ridge: float | None) -> Best:
+    def best(self, z: Array, ridge: float | None, slack: float = SLACK) -> Best:
         z = z.reshape(self.shape)
         b = np.zeros(self.shape[1])
         if ridge is not None and math.isfinite(self.delta) and self.shape[0] > 4 * _SOME:
             rows = self._rows
-            b = self.some(rows, self.shape[0] / rows.size)._solve(z[rows], ridge, b, 1e-6).intercepts
-        return self._solve(z, ridge, b, SLACK)
+            b = self.some(rows, self.shape[0] / rows.size)._solve(z[rows], ridge, b, ROUGH).intercepts
+        return self._solve(z, ridge, b, slack)
 
     def _solve(self, z: Array, ridge: float | None, b: Array, slack: float) -> Best:
         """Newton steps, each intercept between the brackets that its derivatives have shown."""
@@ -177,7 +177,7 @@ class Counts(Tasks):
         self._least_size = float(np.abs(logs).sum() if weights is None else (weights * np.abs(logs)).sum())
         self.bends = np.maximum(self.seen / np.maximum(self.totals, 1e-300), 1e-3)
 
-    def best(self, z: Array, ridge: float | None) -> Best:
+    def best(self, z: Array, ridge: float | None, slack: float = SLACK) -> Best:
         """With the means of b = 0 summed over the samples, the equation of an intercept needs no sample again."""
         z = z.reshape(self.shape)
         rows, width = self.shape
