@@ -23,16 +23,20 @@ ASKED = (
     "gpu",
     "tomography",
     "coverage",
+    "learning",
 )  # only by name
+PARTED = ("learning",)  # words behind these are handed to them, too
 
 
 def main(words: list[str]) -> int:
     known = QUICK + REST + ASKED
     names: list[str] = []
-    numbers: dict[str, list[float]] = {}
+    numbers: dict[str, list[float | str]] = {}
     for word in words:
         if names and word[:1].isdigit():
             numbers.setdefault(names[-1], []).append(float(word))
+        elif names and names[-1] in PARTED and word not in known:
+            numbers.setdefault(names[-1], []).append(word)
         else:
             names.append(word)
     unknown = [name for name in names if name not in (*known, "all")]

@@ -3,13 +3,17 @@
 from .completion.estimator import MatrixCompletion
 from .completion.exchange import radius_for
 from .imputation.estimator import NuclearNormImputer
+from .learning.classifier import NuclearNormClassifier
+from .learning.regressor import NuclearNormRegressor
 from .one_class.estimator import OneClassCompletion
 from .tomography.estimator import StateTomography
 from .tomography.exchange import tomography_fitter
 
 __all__ = [
     "MatrixCompletion",
+    "NuclearNormClassifier",
     "NuclearNormImputer",
+    "NuclearNormRegressor",
     "OneClassCompletion",
     "StateTomography",
     "radius_for",

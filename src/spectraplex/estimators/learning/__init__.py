@@ -1,0 +1,1 @@
+"""Learning from features: classes, tasks, metrics and kernels, with certificates."""

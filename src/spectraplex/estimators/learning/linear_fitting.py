@@ -1,0 +1,304 @@
+"""Fitting a linear model of bounded nuclear norm: the radius by cross-validation, then one certified solve."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ...checks import is_flag, is_real, is_whole, is_word, number, whole
+from ...domains.sets import NuclearBall
+from ...hooks import Hooks
+from ...matrices.factors import Rectangular
+from ...paths.point import rank_of
+from ...places.marks import mixed
+from ...places.numpy import Array
+from ...places.threads import one_blas_thread
+from ...problem import Problem
+from ...result import Result
+from ...stop import Status, Stop
+from ..callbacks import Told
+from .linear_data import Design, Moments, moments_of
+from .linear_inner import SLACK, Outputs
+from .linear_objective import LinearFit
+from .radii import Walked, first_radius, walk
+
+_SMALL = 1e-3  # of the value at zero: no gap is small beside a value below that
+_FEW, _MANY = 2_000, 20_000  # samples up to which there are five folds, or three; beyond one is kept aside
+_FINE = 1e-6  # share of the gap asked for that intercepts may leave
+_ROUGH = 0.01  # what is asked for where radii are only compared
+_BLOCK = 4096  # samples whose answers are computed at a time
+
+
+class Recipe(Protocol):
+    """Everything that makes a certified problem of some samples."""
+
+    @property
+    def data(self) -> Any: ...
+    @property
+    def weights(self) -> Array | None:
+        """Of the samples."""
+        ...
+
+    @property
+    def ridge(self) -> float | None: ...
+    @property
+    def standardize(self) -> bool: ...
+    @property
+    def kept(self) -> Array:
+        """Which of the samples that were given these are: those without weight or target are left out."""
+        ...
+
+    def outputs(self, rows: Array | None) -> Outputs:
+        """Their targets; all of them for None."""
+        ...
+
+    def judged(self, rows: Array, offset: Array) -> Outputs:
+        """The targets of samples that were kept aside, after what was learned without them."""
+        ...
+
+    def strata(self) -> Array:
+        """A number for every sample: those with the same one are spread over all folds."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """W in factors, what features were centred and scaled by, and the intercepts."""
+
+    moments: Moments
+    U: Array
+    s: Array
+    V: Array
+    intercept: Array
+
+    def scores(self, data: Any) -> Array:
+        """X̃W + intercepts, some samples at a time."""
+        left = self.U / self.moments.scale[:, None]
+        shift, right = self.moments.mean @ left, (self.V * self.s).T
+        out = np.empty((data.shape[0], self.V.shape[0]))
+        for low in range(0, data.shape[0], _BLOCK):
+            out[low : low + _BLOCK] = (data[low : low + _BLOCK] @ left - shift) @ right + self.intercept
+        return out
+
+    def coefficients(self) -> tuple[Array, Array]:
+        """(outputs × features, outputs) with scores = X·coefᵀ + intercept, in the units of X."""
+        coef = ((self.U / self.moments.scale[:, None]) * self.s) @ self.V.T
+        return coef.T, self.intercept - self.moments.mean @ coef
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit found."""
+
+    model: Model
+    result: Result
+    radius: float
+    path: dict[str, Array]
+
+    def attributes(self) -> dict[str, Any]:
+        """What an estimator shows of it."""
+        result, X = self.result, self.result.X
+        assert isinstance(X, Rectangular)
+        U, s, V = X.svd()
+        shown = {
+            "solution_": X,
+            "certificate_": result.certificate,
+            "status_": result.status,
+            "U_": U,
+            "s_": s,
+            "V_": V,
+        }
+        found = {"radius_": self.radius, "path_": self.path, "rank_": rank_of(X)}
+        return shown | found | {"n_iter_": max(1, result.trace[-1].step), "_model": self.model}
+
+
+def objective_of(recipe: Recipe, tol: float, rows: Array | None = None) -> LinearFit:
+    """The objective of all samples, or of some."""
+    data = recipe.data if rows is None else recipe.data[rows]
+    weights = recipe.weights if rows is None or recipe.weights is None else recipe.weights[rows]
+    moments = moments_of(data, weights, recipe.ridge is not None, recipe.standardize)
+    slack = max(SLACK, _FINE * tol)
+    return LinearFit(Design(data, moments), recipe.outputs(rows), recipe.ridge, slack)
+
+
+def problem_of(objective: LinearFit, radius: float) -> Problem:
+    return Problem(objective, NuclearBall(objective.shape, radius))
+
+
+def fit(model: Any, recipe: Recipe, hooks: Hooks) -> Fitted:
+    """Choose the radius where it is not given, and solve; ``model`` has the settings, and its callbacks are told."""
+    owner, seed, path = type(model).__name__, int(model.random_state), {"radius": np.empty(0), "score": np.empty(0)}
+    with one_blas_thread, Told(model, hooks) as told:
+        objective, start = objective_of(recipe, float(model.tol)), None
+        if is_word(model.radius, "auto"):
+            walked = chosen(model, recipe, objective, told, hooks)
+            radius, path, start = walked.radius, walked.path, walked.start
+        else:
+            radius = float(model.radius)
+        zero = objective.evaluate(np.zeros(math.prod(objective.outputs.shape)))[0]
+        stop = Stop(relative_gap=float(model.tol), gap=float(model.tol) * _SMALL * zero, max_steps=int(model.max_iter))
+        hooks.listener.begin(f"fitting with radius {radius:.4g}", stop, True)
+        problem = problem_of(objective, radius)
+        result = hooks.solver(problem, stop=stop, start=start, seed=seed, observers=told.observers)
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    if result.status not in (Status.GAP, Status.FLOOR):
+        asked = f"Here that is max_iter={model.max_iter} and tol={model.tol:g}."
+        warnings.warn(f"{owner}: {result.status.value} {asked}", ConvergenceWarning, stacklevel=5)
+    return Fitted(model_of(objective, result.X), result, radius, path)
+
+
+def model_of(objective: LinearFit, X: Any) -> Model:
+    U, s, V = (np.asarray(part) for part in X.triple())
+    intercept = objective.outputs.offset + objective.best(objective.measure(U, s, V)).intercepts
+    return Model(objective.design.moments, U, s, V, intercept)
+
+
+# -------------------------------------------------------------------------------------------------- cross-validation
+
+
+def chosen(model: Any, recipe: Recipe, objective: LinearFit, told: Told, hooks: Hooks) -> Walked:
+    """The radius by cross-validation; one where there is nothing to choose by."""
+    first = first_radius(objective)
+    folds = [_Fold.of(recipe, train, valid) for train, valid in splits(recipe, model.cv)]
+    if not first > 0.0 or not folds:
+        return Walked(max(first, 1.0), {"radius": np.empty(0), "score": np.empty(0)})
+    asked: dict[str, Any] = dict(observers=told.observers, told=told.scored, solver=hooks.solver)
+    return walk(folds, first, seed=int(model.random_state), **asked)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Some samples to fit, and others to judge by."""
+
+    objective: LinearFit
+    design: Design
+    outputs: Outputs
+
+    @classmethod
+    def of(cls, recipe: Recipe, train: Array, valid: Array) -> _Fold:
+        objective = objective_of(recipe, _ROUGH, train)
+        design = Design(recipe.data[valid], objective.design.moments)
+        return cls(objective, design, recipe.judged(valid, objective.outputs.offset))
+
+    def problem(self, radius: float) -> Problem:
+        return problem_of(self.objective, radius)
+
+    def loss(self, X: Any) -> tuple[float, float]:
+        U, s, V = X.triple()
+        b = self.objective.best(self.objective.measure(U, s, V)).intercepts
+        z = (self.design.times(U) * s) @ V.T + b
+        return self.outputs.best(z.reshape(-1), None).value, self.outputs.total
+
+
+def splits(recipe: Recipe, cv: Any) -> list[tuple[Array, Array]]:
+    """Which samples are fitted and which are kept aside, fold by fold."""
+    if is_word(cv, "auto") or is_whole(cv):
+        return [(np.flatnonzero(~mask), np.flatnonzero(mask)) for mask in asides(recipe, cv)]
+    place = np.full(int(recipe.kept.max()) + 1, -1)
+    place[recipe.kept] = np.arange(recipe.kept.size)
+    found = []
+    for pair in cv:
+        train, valid = (np.asarray(part) for part in pair)
+        train, valid = (place[part[part < place.size]] for part in (train, valid))
+        found.append((train[train >= 0], valid[valid >= 0]))
+    return [(train, valid) for train, valid in found if train.size and valid.size]
+
+
+def asides(recipe: Recipe, cv: Any) -> list[Array]:
+    """Masks of samples to keep aside, the same whatever their order; samples that are alike stay together."""
+    samples = int(recipe.data.shape[0])
+    count = (5 if samples <= _FEW else 3 if samples <= _MANY else 1) if is_word(cv, "auto") else int(cv)
+    parts = max(count, 5) if is_word(cv, "auto") else count
+    strata = recipe.strata()
+    key = _key(recipe.data, strata)
+    alike, place = np.unique(key, return_inverse=True)
+    place = place.reshape(-1)
+    stratum = np.zeros(alike.size, strata.dtype)
+    stratum[place] = strata
+    order = np.lexsort((mixed(alike.view(np.uint64)), stratum))
+    fold = np.empty(alike.size, int)
+    fold[order] = np.arange(alike.size) % parts
+    masks = [fold[place] == k for k in range(count)]
+    return [mask for mask in masks if 0 < np.count_nonzero(mask) < samples]
+
+
+def _key(data: Any, strata: Array) -> Array:
+    """A number for every sample that only equal samples share."""
+    way = np.random.default_rng(6).standard_normal(data.shape[1])
+    along = np.asarray(data.multiply(way).sum(axis=1)).reshape(-1) if hasattr(data, "multiply") else (data * way).sum(1)
+    return np.asarray(along + np.pi * strata, np.float64) + 0.0  # −0 is 0
+
+
+# ------------------------------------------------------------------------------------------------------ at the door
+
+
+def check(model: Any) -> None:
+    """Refuse a setting that makes no sense, naming it."""
+    owner = type(model).__name__
+
+    def wants(name: str, words: str, fine: bool) -> None:
+        if not fine:
+            raise ValueError(f"{owner}: {name} must be {words}, got {getattr(model, name)!r}.")
+
+    radius, cv = model.radius, model.cv
+    wants("radius", "a positive number or 'auto'", is_word(radius, "auto") or (is_real(radius) and 0 < radius < np.inf))
+    fine = is_word(cv, "auto") or (is_whole(cv) and cv >= 2) or _are_splits(cv)
+    wants("cv", "a whole number ≥ 2, 'auto', or a list of (train, test) indices", fine)
+    wants("tol", "a number between 0 and 1", is_real(model.tol) and 0 < model.tol < 1)
+    for name in ("fit_intercept", "standardize"):
+        wants(name, "True or False", is_flag(getattr(model, name)))
+    number(owner, "intercept_ridge", model.intercept_ridge, positive=True)
+    whole(owner, "max_iter", model.max_iter)
+    whole(owner, "random_state", model.random_state, least=0)
+
+
+def _are_splits(cv: Any) -> bool:
+    return isinstance(cv, list) and bool(cv) and all(isinstance(each, tuple) and len(each) == 2 for each in cv)
+
+
+def weights_or_say(owner: str, weights: Any, count: int) -> Array | None:
+    """The weight of each sample, none negative and not all zero; None where all are one."""
+    if weights is None:
+        return None
+    given = np.asarray(weights, dtype=np.float64)
+    if given.ndim == 0:
+        given = np.full(count, float(given))
+    if given.shape != (count,):
+        raise ValueError(
+            f"{owner}: sample_weight has shape {given.shape}; give one weight for each of {count} samples."
+        )
+    wrong = ~np.isfinite(given) | (given < 0.0)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(f"{owner}: sample_weight[{i}] is {given[i]}; weights are finite and at least zero.")
+    if not given.any():
+        raise ValueError(f"{owner}: all of sample_weight are zero; there is nothing to fit.")
+    return None if (given == 1.0).all() else given
+
+
+def sizes_or_say(owner: str, data: Any) -> None:
+    """Refuse numbers whose squares leave the range of floating point."""
+    held = data.data if hasattr(data, "indptr") else data
+    top = float(np.abs(held).max(initial=0.0))
+    if top > 1e150:
+        raise ValueError(f"{owner}: X holds numbers as large as {top:.3g}; divide its features.")
+
+
+@contextmanager
+def whole_or_before(model: Any) -> Iterator[None]:
+    """A fit that fails leaves the estimator as it was."""
+    before = dict(model.__dict__)
+    try:
+        yield
+    except BaseException:
+        model.__dict__.clear()
+        model.__dict__.update(before)
+        raise

@@ -1,0 +1,280 @@
+"""NuclearNormRegressor: many tasks that share few directions, targets missing here and there, with a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ...checks import number
+from ...hooks import Hooks
+from ...places.numpy import EPS, Array
+from ...problem import Problem
+from ..callbacks import CallbackSupport, with_callbacks
+from .linear_fitting import (
+    Model,
+    check,
+    fit,
+    objective_of,
+    problem_of,
+    sizes_or_say,
+    weights_or_say,
+    whole_or_before,
+)
+from .linear_tasks import Counts, Residuals
+
+OWNER = "NuclearNormRegressor"
+LOSSES = ("squared", "huber", "poisson-log")
+_NORMAL = 1.4826  # standard deviations in one median absolute deviation of normal errors
+
+
+class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Linear regression of many tasks whose matrix of weights W (features × tasks) has a bounded nuclear norm.
+
+        minimise  Σ wᵢ ℓ(x̃ᵢᵀW + offset + b; yᵢ) + ½κ‖b‖²   subject to ‖W‖_* ≤ radius
+
+    x̃ are the features, centred and scaled. The bound lets tasks share directions: W has few of them, which helps where
+    tasks are many and alike. Targets may be missing (NaN). The problem is convex, with the intercepts b inside it, and
+    ``certificate_`` bounds how far the fit is from the best there is. Sparse features stay sparse.
+
+    Parameters
+    ----------
+    radius : bound on the nuclear norm of W; "auto" takes the one with the least loss in cross-validation, on a path of
+        growing radii where each solution starts the next.
+    loss : "squared"; "huber", linear beyond ``delta``; "poisson-log" for counts: the logarithm of the mean is linear,
+        and ``predict`` gives the mean.
+    delta : where the Huber loss goes over to a line, in units of the spread of a task's targets.
+    fit_intercept : whether there are intercepts (then features are centred, too).
+    intercept_ridge : κ. What it holds back is the distance from the mean of a task (its median with "huber", the
+        logarithm of its mean with "poisson-log"), so that a model without features pays nothing.
+    standardize : divide every feature, and the targets of every task (not counts), by their standard deviation (the
+        median absolute deviation with "huber").
+    tol : the fit ends at a certified gap of this share of its value.
+    max_iter : most steps of the solver.
+    cv : folds, or a list of (train, test) indices; "auto": five folds up to 2,000 samples, three up to
+        20,000, beyond a fifth is kept aside once. Which samples are kept aside follows from the data, not their order.
+    random_state : a whole number: seeds the solver and its certificates.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (tasks, features) and (tasks,), in the units of X and y (of the logarithm of the mean with
+        "poisson-log"); worked out when they are asked for.
+    target_scale_ : what the targets of each task were divided by.
+    U_, s_, V_ : W in factors, for centred and scaled features and targets.
+    radius_ : given or chosen. ``path_`` : the radii tried, and their mean held-out loss ("radius", "score").
+    rank_ : of W.
+    certificate_, solution_ : ``spectraplex.verify(certificate_, model.problem(X, y), solution_)`` checks it again.
+    n_iter_, status_ : steps of the solver, and why it ended.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spectraplex.estimators import NuclearNormRegressor
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> y = X @ np.outer([1.0, -1.0, 0.0, 2.0], [1.0, 2.0, 3.0])
+    >>> y[3, 1] = np.nan
+    >>> NuclearNormRegressor(radius=50.0).fit(X, y).predict([[1.0, 1.0, 1.0, 1.0]]).round(2)
+    array([[2., 4., 6.]])
+    """
+
+    def __init__(
+        self,
+        radius: Any = "auto",
+        *,
+        loss: str = "squared",
+        delta: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_ridge: float = 1.0,
+        standardize: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        cv: Any = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.radius = radius
+        self.loss = loss
+        self.delta = delta
+        self.fit_intercept = fit_intercept
+        self.intercept_ridge = intercept_ridge
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.random_state = random_state
+
+    # ----------------------------------------------------------------------------------------------------- fitting
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NuclearNormRegressor:
+        """Fit to samples and their targets.
+
+        Parameters
+        ----------
+        X : samples × features, dense or sparse.
+        y : samples × tasks, or one number a sample; NaN where a target is missing.
+        sample_weight : at least zero, one a sample; a weight of two counts as the sample twice.
+        """
+        return self._fit(X, y, sample_weight, Hooks())
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, hooks: Hooks) -> NuclearNormRegressor:
+        with whole_or_before(self):
+            recipe, flat = self._recipe(X, y, sample_weight, reset=True)
+            found = fit(self, recipe, hooks).attributes()
+            kind = {"_flat": flat, "_counts": recipe.loss == "poisson-log"}
+            self.__dict__.update(found, target_scale_=recipe.scale, **kind)
+        return self
+
+    def _recipe(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[_Recipe, bool]:
+        check(self)
+        if self.loss not in LOSSES:
+            raise ValueError(f"{OWNER}: loss must be one of {', '.join(LOSSES)}, got {self.loss!r}.")
+        number(OWNER, "delta", self.delta, positive=True)
+        if y is None:
+            raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None.")
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
+        check_consistent_length(X, y)
+        flat = y.ndim == 1
+        table = y[:, None] if flat else y
+        weights = weights_or_say(OWNER, sample_weight, X.shape[0])
+        sizes_or_say(OWNER, X)
+        seen = ~np.isnan(table)
+        kept = np.flatnonzero(seen.any(axis=1) & (True if weights is None else weights > 0.0))
+        if kept.size == 0:
+            raise ValueError(f"{OWNER}: no target was observed: all of y is NaN; there is nothing to fit.")
+        if kept.size < table.shape[0]:
+            X, table, seen = X[kept], table[kept], seen[kept]
+            weights = None if weights is None else weights[kept]
+        empty = ~seen.any(axis=0)
+        if empty.any():
+            raise ValueError(f"{OWNER}: task {int(np.argmax(empty))} has no target, all are NaN; leave its column out.")
+        if self.loss == "poisson-log":
+            low = np.where(seen, table, 0.0)
+            if (low < 0.0).any():
+                i, j = (int(place) for place in np.argwhere(low < 0.0)[0])
+                raise ValueError(f"{OWNER}: y[{i}, {j}] is {low[i, j]:g}; counts are at least zero with poisson-log.")
+        if not np.abs(np.where(seen, table, 0.0)).max() < 1e150:
+            raise ValueError(f"{OWNER}: y holds numbers larger than 1e150; divide it.")
+        return self._scaled(X, kept, table, seen, weights), flat
+
+    def _scaled(self, X: Any, kept: Array, table: Array, seen: Array, weights: Array | None) -> _Recipe:
+        """Targets divided by what their tasks are divided by."""
+        each = np.ones((table.shape[0], 1)) if weights is None else weights[:, None]
+        cell = None if weights is None and seen.all() else each * seen if not seen.all() else each
+        scale = np.ones(table.shape[1])
+        if self.standardize and self.loss != "poisson-log":
+            scale = _spread(table, np.broadcast_to(each * seen, table.shape), self.loss == "huber")
+        delta = float(self.delta) if self.loss == "huber" else np.inf
+        ridge = float(self.intercept_ridge) if self.fit_intercept else None
+        targets = np.where(seen, table, 0.0) / scale
+        return _Recipe(X, kept, targets, cell, weights, ridge, bool(self.standardize), self.loss, delta, scale)
+
+    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """The convex problem that was solved, from the data of ``fit``."""
+        check_is_fitted(self)
+        recipe, _ = self._recipe(X, y, sample_weight, reset=False)
+        return problem_of(objective_of(recipe, float(self.tol)), self.radius_)
+
+    # --------------------------------------------------------------------------------------------------- answering
+
+    def predict(self, X: Any) -> Array:
+        """Targets of all tasks; means of counts with "poisson-log"."""
+        check_is_fitted(self)
+        data = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        model: Model = self._model
+        scores = model.scores(data)
+        out = np.exp(np.minimum(scores, 700.0)) if self._counts else scores * self.target_scale_
+        return np.asarray(out[:, 0] if self._flat else out)
+
+    @property
+    def coef_(self) -> Array:
+        check_is_fitted(self)
+        coef = self._model.coefficients()[0] * self.target_scale_[:, None]
+        return np.asarray(coef[0] if self._flat else coef)
+
+    @property
+    def intercept_(self) -> Any:
+        check_is_fitted(self)
+        found = self._model.coefficients()[1] * self.target_scale_
+        return float(found[0]) if self._flat else found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class _Recipe:
+    """Samples with the targets of all tasks, zero where missing, and the weight of each target."""
+
+    data: Any
+    kept: Array
+    targets: Array
+    cells: Array | None
+    weights: Array | None
+    ridge: float | None
+    standardize: bool
+    loss: str
+    delta: float
+    scale: Array
+
+    def outputs(self, rows: Array | None) -> Residuals | Counts:
+        targets = self.targets if rows is None else self.targets[rows]
+        cells = self.cells if rows is None or self.cells is None else self.cells[rows]
+        return self._tasks(targets, cells, self._offset(targets, cells))
+
+    def judged(self, rows: Array, offset: Array) -> Residuals | Counts:
+        return self._tasks(self.targets[rows], None if self.cells is None else self.cells[rows], offset)
+
+    def _tasks(self, targets: Array, cells: Array | None, offset: Array) -> Residuals | Counts:
+        if self.loss == "poisson-log":
+            return Counts(targets, cells, offset)
+        return Residuals(targets, cells, offset, self.delta)
+
+    def _offset(self, targets: Array, cells: Array | None) -> Array:
+        """What a model without features says of each task."""
+        if self.ridge is None:
+            return np.zeros(targets.shape[1])
+        weights = np.broadcast_to(np.ones((1, 1)) if cells is None else cells, targets.shape)
+        if self.loss == "huber":
+            return _medians(targets, weights)
+        total, mass = (weights * targets).sum(axis=0), weights.sum(axis=0)
+        if self.loss == "poisson-log":  # half a count more: a task may have none at all
+            return np.asarray(np.log((total + 0.5) / (mass + 0.5)))
+        return np.asarray(total / np.maximum(mass, 1e-300))
+
+    def strata(self) -> Array:
+        return np.zeros(self.targets.shape[0])
+
+
+def _spread(table: Array, weights: Array, robust: bool) -> Array:
+    """Standard deviation of every task, or its robust stand-in; one where targets do not vary."""
+    held = np.where(weights > 0.0, table, 0.0)
+    mean = (weights * held).sum(axis=0) / weights.sum(axis=0)
+    deviation = np.sqrt((weights * (held - mean) ** 2).sum(axis=0) / weights.sum(axis=0))
+    if robust:
+        middle = _medians(held, weights)
+        typical = _NORMAL * _medians(np.abs(held - middle), weights)
+        deviation = np.where(typical > 0.0, typical, deviation)
+    fine = deviation > 64 * EPS * np.abs(mean)
+    return np.where(fine, deviation, 1.0)
+
+
+def _medians(table: Array, weights: Array) -> Array:
+    """Weighted medians of the columns: the middle of all numbers with half of the weight on either side."""
+    order = np.argsort(table, axis=0, kind="stable")
+    values = np.take_along_axis(table, order, axis=0)
+    mass = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
+    half, columns = 0.5 * mass[-1], np.arange(table.shape[1])
+    low = np.argmax(mass >= half * (1 - 1e-12), axis=0)
+    high = np.argmax(mass > half * (1 + 1e-12), axis=0)
+    return np.asarray(0.5 * (values[low, columns] + values[high, columns]))
