@@ -1,0 +1,1 @@
+"""Estimators that learn: metrics, kernels, many classes, many tasks."""
