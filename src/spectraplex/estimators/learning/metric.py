@@ -41,14 +41,13 @@ class MetricLearner(
 
     Parameters
     ----------
-    radius : "auto" tries radii from 1 to 64 on three folds, each solution beginning at the one before, and takes the
+    radius : "auto" tries radii from 2 to 32 on three folds, each solution beginning at the one before, and takes the
         one where neighbours vote best on points that were kept aside; or a positive number.
     penalty : a price of the trace in place of a bound.
     loss : "hinge" (smoothed) or "logistic".
     n_neighbors : target neighbours of each point.
     n_impostors : points of other classes that each target neighbour is compared with, the nearest ones.
-    keep : how much of the plain metric is kept beside X. "auto" is 1, and 0 with pairs. With 0 ``transform`` gives as
-        few columns as X has rank.
+    keep : how much of the plain metric is kept beside X. With 0 ``transform`` gives as few columns as X has rank.
     whitening : share of the scatter within classes that is made round before X is learned. "auto" chooses 0 or 0.5
         together with the radius, and is 0 where a radius or penalty or no labels are given.
     rounds : how often neighbours are chosen anew under the metric found so far.
@@ -71,7 +70,7 @@ class MetricLearner(
     >>> from sklearn.datasets import load_wine
     >>> from spectraplex.estimators import MetricLearner
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = MetricLearner(radius=16.0, keep=0.0).fit(X, y)
+    >>> model = MetricLearner(radius=16.0).fit(X, y)
     >>> model.transform(X).shape[1] < 13
     True
     """
@@ -84,7 +83,7 @@ class MetricLearner(
         loss: str = "hinge",
         n_neighbors: int = 3,
         n_impostors: int = 10,
-        keep: Any = "auto",
+        keep: float = 0.0,
         whitening: Any = "auto",
         rounds: int = 3,
         tolerance: float = 0.01,

@@ -17,12 +17,12 @@ from .metric_frame import Frame
 from .metric_recipe import MARGIN, Recipe, embedded, framed, neighbours
 from .metric_triplets import closest
 
-RADII = (1.0, 4.0, 16.0, 64.0)  # in units of the frame
+RADII = (2.0, 8.0, 32.0)  # in units of the frame
 SHARES = (0.0, 0.5)  # of the scatter within classes that is made round
 _FOLDS = 3
 _VOTES = (1, 3, 5)  # neighbours that vote: three counts together are less a matter of chance than one
 _MANY = 5_000  # points that radii are compared on; more of them say the same at a higher price
-_ROUGH = 0.03  # gap of a solve that is only compared
+_ROUGH = 0.1  # gap of a solve that is only compared
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def nothing_tried() -> dict[str, Array]:
 
 
 def fit_labelled(model: Any, table: Array, y: Any, seed: int, told: Any) -> Fitted:
-    recipe, size, shares = recipe_of(model, paired=False), size_of(model), shares_of(model)
+    recipe, size, shares = recipe_of(model), size_of(model), shares_of(model)
     classes, codes = codes_of(y)
     if codes.size != len(table):
         raise ValueError(
@@ -55,7 +55,7 @@ def fit_given(model: Any, table: Array, y: Any, triplets: Any, pairs: Any, seed:
     """From triplets or pairs, as they are: one problem, one solution."""
     if triplets is not None and pairs is not None:
         raise ValueError(f"{OWNER}: give triplets or pairs, not both; fit twice to compare them.")
-    recipe, size, shares = recipe_of(model, paired=pairs is not None), size_of(model), shares_of(model)
+    recipe, size, shares = recipe_of(model), size_of(model), shares_of(model)
     if pairs is None:
         if y is not None:
             raise ValueError(f"{OWNER}: give y or triplets, not both; triplets say all that labels would.")

@@ -14,15 +14,14 @@ from .metric_choose import SHARES
 from .metric_recipe import Recipe
 
 OWNER = "MetricLearner"
-_LABELLED = 1.0  # of the identity is kept beside triplets: distances of standardised data are a good beginning
+_LARGEST = 1e6  # radius: beyond, a metric is decided by rounding
 
 
-def recipe_of(model: Any, paired: bool) -> Recipe:
-    """The settings, checked; pairs are compared with a fixed distance, so that nothing is kept beside them."""
+def recipe_of(model: Any) -> Recipe:
+    """The settings, checked."""
     if not any(is_word(model.loss, word) for word in ("hinge", "logistic")):
         raise ValueError(f"{OWNER}: loss must be 'hinge' or 'logistic', got {model.loss!r}.")
-    keep = _auto("keep", model.keep)
-    keep = (0.0 if paired else _LABELLED) if keep is None else keep
+    keep = number(OWNER, "keep", model.keep)
     targets = whole(OWNER, "n_neighbors", model.n_neighbors)
     impostors, rounds = whole(OWNER, "n_impostors", model.n_impostors), whole(OWNER, "rounds", model.rounds)
     tolerance, most = share(OWNER, "tolerance", model.tolerance), whole(OWNER, "max_iter", model.max_iter)
@@ -33,8 +32,8 @@ def size_of(model: Any) -> float | None:
     """The radius or the price of the trace that was given; None for a radius that is to be chosen."""
     if model.penalty is None:
         radius = _auto("radius", model.radius)
-        if radius == 0.0:
-            raise ValueError(f"{OWNER}: radius must be 'auto' or a positive number, got {model.radius!r}.")
+        if radius is not None and not 0.0 < radius <= _LARGEST:
+            raise ValueError(f"{OWNER}: radius must be 'auto' or a number above 0, at most 10⁶, got {model.radius!r}.")
         return radius
     if not is_word(model.radius, "auto"):
         raise ValueError(f"{OWNER}: give radius (a bound on the trace) or penalty (a price of it), not both.")
