@@ -3,12 +3,14 @@
 from .completion.estimator import MatrixCompletion
 from .completion.exchange import radius_for
 from .imputation.estimator import NuclearNormImputer
+from .learning.kernel import KernelLearner
 from .learning.metric import MetricLearner
 from .one_class.estimator import OneClassCompletion
 from .tomography.estimator import StateTomography
 from .tomography.exchange import tomography_fitter
 
 __all__ = [
+    "KernelLearner",
     "MatrixCompletion",
     "MetricLearner",
     "NuclearNormImputer",
