@@ -30,7 +30,7 @@ from .kernel_pairs import KernelPairs
 from .metric_loss import loss_of
 
 PARTED = 0.5  # the entry of the kernel that parts similar pairs (1 and more) from dissimilar ones (0 and less)
-_RADII = (8.0, 32.0, 128.0, 512.0)
+_RADII = (8.0, 32.0, 128.0)
 _FOLDS, _ROUGH, _SMALL = 3, 0.1, 0.05
 _LARGEST = 1e6
 
@@ -43,7 +43,7 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
 
     Parameters
     ----------
-    radius : "auto" tries radii from 8 to 512 on three folds of the pairs, each solution beginning at the one before;
+    radius : "auto" tries radii from 8 to 128 on three folds of the pairs, each solution beginning at the one before;
         or a positive number.
     loss : "hinge" (smoothed) or "logistic", for similar and dissimilar pairs; "squared" where ``y`` are the entries of
         the kernel themselves.
