@@ -4,13 +4,17 @@ from .completion.estimator import MatrixCompletion
 from .completion.exchange import radius_for
 from .imputation.estimator import NuclearNormImputer
 from .learning.classifier import NuclearNormClassifier
+from .learning.kernel import KernelLearner
+from .learning.metric import MetricLearner
 from .learning.regressor import NuclearNormRegressor
 from .one_class.estimator import OneClassCompletion
 from .tomography.estimator import StateTomography
 from .tomography.exchange import tomography_fitter
 
 __all__ = [
+    "KernelLearner",
     "MatrixCompletion",
+    "MetricLearner",
     "NuclearNormClassifier",
     "NuclearNormImputer",
     "NuclearNormRegressor",
