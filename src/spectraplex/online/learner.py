@@ -83,7 +83,7 @@ class _Learner:
         """
         state, owner = self._state, type(self).__name__
         objective = self._objective(measurements, targets, weights)
-        image = measured(objective, state.mixture, objective.dtype)
+        image = measured(measurements, state.mixture, objective.dtype)
         value, slope = objective.evaluate(image)
         size = math.inf
         if math.isfinite(value) and np.isfinite(slope).all():
@@ -224,7 +224,11 @@ class _Learner:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write ``learner.npz`` and ``learner.json`` into a folder that exists; never a pickle."""
-        settings = {"learner": type(self).__name__, "domain": identity(self.domain), "loss": identity(self.loss)}
+        settings: dict[str, Any] = {
+            "learner": type(self).__name__,
+            "domain": identity(self.domain),
+            "loss": identity(self.loss),
+        }
         settings |= {"lipschitz": self.lipschitz, "rate": self.rate, "accuracy": self.accuracy}
         return write(Path(folder), self._state, settings | {"max_atoms": self.max_atoms, "seed": self.seed})
 
@@ -257,8 +261,8 @@ class OnlineConditionalGradient(_Learner):
     Before each arrival it holds a point X_t of the set; the arrival says what that point loses; then one leading
     eigenvector of −Σ⟨∇_τ, X⟩ − (μ_t/2)‖X − X₁‖² and a step towards it give X_{t+1}. With G a bound on the norms of
     the gradients and D the diameter of the set, the regret against every fixed X after T arrivals is at most about
-    C·G·D·T^¾, where C = ρ²/(2c) + (8/3)(c/(1 − accuracy)²)^⅓, ρ = 1 on the spectrahedron, ½ on the nuclear-norm ball and
-    1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; ``bound()`` adds what is of lower order. This takes
+    C·G·D·T^¾, where C = ρ²/(2c) + (8/3)(c/(1 − accuracy)²)^⅓, ρ = 1 on the spectrahedron, ½ on the nuclear-norm ball
+    and 1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; ``bound()`` adds what is of lower order. It takes
     the eigenvectors to be as exact as ``accuracy`` says, which holds up to rounding where X has up to 2,500 entries;
     on larger ones a Krylov search judges its own error.
 

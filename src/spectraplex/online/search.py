@@ -21,8 +21,11 @@ from .ground import Ground
 from .total import Total
 
 _EXACT = 2_500  # entries of a matrix up to which it is decomposed whole
-_WIDTH, _KEPT = 20, 8  # columns of the space, and those that a restart keeps
+_WIDTH, _KEPT = 14, 6  # columns of the space, and those that a restart keeps
 _MOST = 40  # extensions for one arrival
+# An extension that gained less than this share of the error that is allowed is the last: what is left is a few times
+# that. With two sides it multiplies by M and by Mᴴ, and gets twice as far.
+_LITTLE = {True: 0.08, False: 0.5}
 #: Arrivals after which P is multiplied anew: its updates round.
 AFRESH = 512
 
@@ -119,7 +122,7 @@ def lead(mover: Mover, space: Space, beat: float, share: float, rng: np.random.G
     if m * n <= _EXACT:
         return _decomposed(mover)
     space = _seeded(mover, space, rng, afresh)
-    before, size = -math.inf, mover.ground.size
+    before, size, little = -math.inf, mover.ground.size, _LITTLE[mover.hermitian]
     for _ in range(_MOST):
         images = mover.of(space)
         values, turn = _ritz(mover, space.V, images)
@@ -127,7 +130,7 @@ def lead(mover: Mover, space: Space, beat: float, share: float, rng: np.random.G
         v, y, top = space.V @ c, images @ c, float(values[0])
         u = v if mover.hermitian else y / (float(np.linalg.norm(y)) or 1.0)
         image = (space.P @ c)[:, 0]
-        if size * (top - before) <= 0.5 * share * (size * top - beat) and top > 0.0:
+        if size * (top - before) <= little * share * (size * top - beat) and top > 0.0:
             break
         before = top
         rest = y - top * v if mover.hermitian else mover.back(u) - top * v

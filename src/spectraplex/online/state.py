@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..objectives import Objective
-from ..places.numpy import Array
+from ..measurements.entries import Entries
+from ..places.numpy import Array, contiguous
 from .ground import Ground, Mixture
 from .ledger import Ledger
 from .search import Space
@@ -94,8 +95,11 @@ class State:
         return max(square, 0.0)
 
 
-def measured(objective: Objective, mixture: Mixture, kind: str) -> Array:
-    """The image of a mixture."""
-    size = mixture.ground.size
-    U, V = (side.astype(np.result_type(side, kind), copy=False) for side in (mixture.U, mixture.V))
-    return np.asarray(objective.measure(U, size * mixture.w, U if mixture.ground.hermitian else V))
+def measured(measurements: Any, mixture: Mixture, kind: str) -> Array:
+    """The image of a mixture; of a few entries by their own rows and columns alone."""
+    U, V, weights = mixture.U, mixture.V, mixture.ground.size * mixture.w
+    if isinstance(measurements, Entries):
+        left, right = U[measurements.pattern.rows], V[measurements.pattern.indices]
+        return np.asarray(((left * weights) * right.conj()).sum(axis=1))
+    U, V = (contiguous(side.astype(np.result_type(side, kind), copy=False)) for side in (U, V))
+    return np.asarray(measurements.measure(U, weights, U if mixture.ground.hermitian else V))

@@ -7,7 +7,7 @@ were ever observed, never on how many arrivals there were.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,8 +74,7 @@ class Total:
             return held.plus(gradient)
         some = slice(self.count, self.count + pattern.size)
         self.rows[some], self.cols[some], self.values[some] = pattern.rows, pattern.indices, new
-        held = self.rows, self.cols, self.values
-        return Total(self.shape, self.base, self.turned, *held, self.count + pattern.size)
+        return replace(self, count=self.count + pattern.size)
 
     def times(self, V: Array) -> Array:
         """S·V of a block."""
@@ -150,4 +149,4 @@ class Total:
         made = [np.empty(max(room, count), kind.dtype) for kind, _ in kinds]
         for array, (_, name) in zip(made, kinds, strict=True):
             array[:count] = parts[name]
-        return cls(shape, held.base, held.turned, *made, count)
+        return cls(shape, held.base, held.turned, made[0], made[1], made[2], count)
