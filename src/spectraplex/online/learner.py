@@ -216,7 +216,7 @@ class _Learner:
         Parameters
         ----------
         stream : the same arrivals again, (measurements, targets) or (measurements, targets, weights).
-        stop : of the batch solver; by default a relative gap of 10⁻³.
+        stop : of the batch solver; by default a gap of 10⁻³ of what the learner suffered.
         """
         return against_the_best(self, self._state.ledger, stream, self._objective, stop)
 

@@ -17,6 +17,8 @@ from ..solve import solve
 from ..stop import Stop
 from .ledger import Ledger
 
+_GAP = 1e-3  # as a share of what was suffered: the best fixed X may well lose nothing
+
 
 @dataclass(frozen=True, eq=False)
 class Regret:
@@ -69,7 +71,7 @@ def against_the_best(
             f"{checksum:.6g}, the learner met {ledger.arrivals} with {ledger.checksum:.6g}; give the same arrivals."
         )
     problem = Problem(_joined(fits), learner.domain)
-    result = solve(problem, stop=Stop(relative_gap=1e-3) if stop is None else stop)
+    result = solve(problem, stop=Stop(gap=_GAP * max(ledger.suffered, 1e-300)) if stop is None else stop)
     return Regret(ledger.suffered, result.value, result.lower_bound, ledger.arrivals, result, problem)
 
 
