@@ -23,6 +23,7 @@ ASKED = (
     "gpu",
     "tomography",
     "coverage",
+    "online",
 )  # only by name
 
 

@@ -45,9 +45,9 @@ def tasks(quick: bool = False) -> list[Task]:
     """Both learners on both streams; the first one also with longer steps than those with the least bound."""
     name = "quick" if quick else "latest-small"
     ratings = {"stream": "ratings", "data": name, "source": source(name), "radius": 60.0 if quick else 1000.0}
-    ratings |= {"per": 50 if quick else 100, "arrivals": 40 if quick else 1000, "seeds": [0]}
+    ratings |= {"per": 50 if quick else 100, "arrivals": 16 if quick else 1000, "seeds": [0]}
     drift = {"stream": "drift", "quick": quick, "source": data.GENERATED, "radius": 30.0 if quick else 250.0}
-    drift |= {"per": 30 if quick else 100, "arrivals": 80 if quick else 1000, "seeds": [0] if quick else [0, 1, 2]}
+    drift |= {"per": 30 if quick else 100, "arrivals": 32 if quick else 1000, "seeds": [0] if quick else [0, 1, 2]}
     found = []
     for each in (ratings, drift):
         for learner, rate in (("ocg", 1.0), ("ocg", 8.0), ("rank-one", 1.0)):
