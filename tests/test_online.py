@@ -105,8 +105,7 @@ def test_the_bound_grows_like_the_theorem_says():
     for ratio in (0.5, 1.0):
         rule = Rule(2.0, 2.0 * ratio, 3.0, 0.0)
         values = [theory(rule, T) / (rule.lipschitz * rule.diameter * T**0.75) for T in (300, 1200, 12_000)]
-        assert values[2] == pytest.approx(rule.constant, rel=0.2)
-        assert abs(values[2] - rule.constant) < abs(values[0] - rule.constant)
+        assert values[2] == pytest.approx(rule.constant, rel=0.1)  # what is of lower order fades like T^-¼
         assert max(values) < 8.0  # the constant of the literature's proof
         # no other c has a smaller constant
         assert rule.constant <= min(replace(rule, rate=0.7).constant, replace(rule, rate=1.4).constant)

@@ -39,7 +39,6 @@ class _Learner:
     """What both learners share; they differ in ``_move`` alone."""
 
     _move: ClassVar[Callable[..., tuple[State, moves.Taken]]]
-    _promises: ClassVar[bool]
 
     def __init__(
         self,
@@ -293,7 +292,6 @@ class OnlineConditionalGradient(_Learner):
     """
 
     _move = staticmethod(moves.toward)
-    _promises = True
 
     def bound(self) -> RegretBound:
         """The theory's bound on the regret so far, worked out from the constants (ledger.py says how)."""
@@ -319,7 +317,6 @@ class OnlineRankOneRegularized(_Learner):
     """
 
     _move = staticmethod(moves.exchange)
-    _promises = False
 
 
 def _home(ground: Ground, domain: Any, start: Any, seed: int) -> Mixture:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,23 +38,33 @@ LEARNERS = {"ocg": OnlineConditionalGradient, "rank-one": OnlineRankOneRegulariz
 MIDDLE = 3.5  # what is taken off a rating, fixed before any came
 _GRID = 7  # points of a curve, each twice as late as the one before
 _GAP = 5e-3  # of the batch solver, as a share of what the learner suffered
-_DRIFT = {"shape": (200, 150), "rank": 3, "turn": 2e-3, "noise": 0.1}
-_QUICK = {"shape": (30, 20), "rank": 2, "turn": 5e-3, "noise": 0.1}
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A table of low rank whose left factor turns by so much at every arrival."""
+
+    shape: tuple[int, int]
+    rank: int
+    turn: float
+    noise: float = 0.1
+
+
+_DRIFT, _QUICK = Drift((200, 150), 3, 2e-3), Drift((30, 20), 2, 5e-3)
 
 
 def tasks(quick: bool = False) -> list[Task]:
     """Both learners on both streams; the first one also with longer steps than those with the least bound."""
     name = "quick" if quick else "latest-small"
-    ratings = {"stream": "ratings", "data": name, "source": source(name), "radius": 60.0 if quick else 1000.0}
-    ratings |= {"per": 50 if quick else 100, "arrivals": 16 if quick else 1000, "seeds": [0]}
-    drift = {"stream": "drift", "quick": quick, "source": data.GENERATED, "radius": 30.0 if quick else 250.0}
-    drift |= {"per": 30 if quick else 100, "arrivals": 32 if quick else 1000, "seeds": [0] if quick else [0, 1, 2]}
+    ratings: dict[str, Any] = {"stream": "ratings", "data": name, "source": source(name)}
+    ratings |= {"radius": 60.0 if quick else 1000.0, "per": 50 if quick else 100, "arrivals": 16 if quick else 1000}
+    drift: dict[str, Any] = {"stream": "drift", "quick": quick, "source": data.GENERATED}
+    drift |= {"radius": 30.0 if quick else 250.0, "per": 30 if quick else 100, "arrivals": 32 if quick else 1000}
     found = []
-    for each in (ratings, drift):
+    for each, seeds in ((ratings, [0]), (drift, [0] if quick else [0, 1, 2])):
         for learner, rate in (("ocg", 1.0), ("ocg", 8.0), ("rank-one", 1.0)):
-            for seed in each["seeds"]:  # type: ignore[attr-defined]
-                setting = {key: value for key, value in each.items() if key != "seeds"}
-                setting |= {"learner": learner, "rate": rate, "seed": seed}
+            for seed in seeds:
+                setting = each | {"learner": learner, "rate": rate, "seed": seed}
                 found.append(Task(f"{each['stream']} {learner} rate {rate:g} seed {seed}", setting))
     return found
 
@@ -97,7 +108,7 @@ def _rated(settings: dict[str, Any]) -> tuple[tuple[int, int], Iterator[tuple[En
 
 def _drifting(settings: dict[str, Any]) -> tuple[tuple[int, int], Iterator[tuple[Entries, Array]]]:
     how = _QUICK if settings["quick"] else _DRIFT
-    (m, n), rank = how["shape"], how["rank"]  # type: ignore[misc]
+    (m, n), rank = how.shape, how.rank
     rng, per = np.random.default_rng([7, settings["seed"]]), settings["per"]
 
     def stream() -> Iterator[tuple[Entries, Array]]:
@@ -106,9 +117,8 @@ def _drifting(settings: dict[str, Any]) -> tuple[tuple[int, int], Iterator[tuple
             cells = np.sort(rng.choice(m * n, per, replace=False))
             rows, cols = np.divmod(cells, n)
             truth = np.einsum("ek,ek->e", U[rows], V[cols])
-            yield Entries(rows, cols, (m, n)), truth + how["noise"] * rng.standard_normal(per)
-            keep, turn = np.sqrt(1.0 - how["turn"] ** 2), how["turn"]  # type: ignore[operator]
-            U, V = keep * U + turn * rng.standard_normal(U.shape), V
+            yield Entries(rows, cols, (m, n)), truth + how.noise * rng.standard_normal(per)
+            U = np.sqrt(1.0 - how.turn**2) * U + how.turn * rng.standard_normal(U.shape)
 
     return (m, n), stream()
 
