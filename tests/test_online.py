@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from dataclasses import replace
@@ -201,6 +202,15 @@ def test_what_is_held_does_not_grow_with_the_arrivals():
         if t >= 200:
             sizes.append(state.total.nbytes + state.space.P.nbytes + state.passed.nbytes + columns)
     assert max(sizes[100:]) <= max(sizes[:100])
+
+
+def test_a_copy_goes_on_by_itself():
+    learner = fed(Learner(DOMAINS[0]), stream((6, 5), 10, 4, 15))
+    other, twin = copy.copy(learner), fed(Learner(DOMAINS[0]), stream((6, 5), 10, 4, 15))
+    fed(other, stream((6, 5), 10, 4, 16))
+    fed(learner, stream((6, 5), 10, 4, 17)), fed(twin, stream((6, 5), 10, 4, 17))
+    assert np.array_equal(learner.X.dense(), twin.X.dense())
+    assert not np.array_equal(learner.X.dense(), other.X.dense())
 
 
 @pytest.mark.parametrize("shape", [(6, 5), (5, 5)])

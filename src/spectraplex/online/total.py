@@ -33,6 +33,7 @@ class Total:
     cols: Array
     values: Array
     count: int
+    written: list[int]  # how many recent entries stand in the buffer, those of later sums with it
 
     @classmethod
     def nothing(cls, shape: tuple[int, int], kind: str = "float64") -> Total:
@@ -47,7 +48,7 @@ class Total:
         sparse = hasattr(base, "indptr")
         turned = base.conj().T if sparse and kind.kind == "c" else base.T if sparse else dagger(base)
         index = np.int32 if max(shape) < 2**31 else np.int64
-        return cls(shape, base, turned, np.empty(room, index), np.empty(room, index), np.empty(room, kind), 0)
+        return cls(shape, base, turned, np.empty(room, index), np.empty(room, index), np.empty(room, kind), 0, [0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -72,9 +73,13 @@ class Total:
                 room = Total._fresh(self.shape, held.base, _SHARE * pattern.size)
                 return room.plus(gradient)
             return held.plus(gradient)
+        if self.written[0] != self.count:  # another sum went on from here
+            rows, cols, values = (each.copy() for each in (self.rows, self.cols, self.values))
+            return replace(self, rows=rows, cols=cols, values=values, written=[self.count]).plus(gradient)
         some = slice(self.count, self.count + pattern.size)
         self.rows[some], self.cols[some], self.values[some] = pattern.rows, pattern.indices, new
-        return replace(self, count=self.count + pattern.size)
+        self.written[0] = some.stop
+        return replace(self, count=some.stop)
 
     def times(self, V: Array) -> Array:
         """S·V of a block."""
@@ -149,4 +154,4 @@ class Total:
         made = [np.empty(max(room, count), kind.dtype) for kind, _ in kinds]
         for array, (_, name) in zip(made, kinds, strict=True):
             array[:count] = parts[name]
-        return cls(shape, held.base, held.turned, made[0], made[1], made[2], count)
+        return cls(shape, held.base, held.turned, made[0], made[1], made[2], count, [count])
