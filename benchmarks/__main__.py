@@ -24,6 +24,7 @@ ASKED = (
     "tomography",
     "coverage",
     "learning",
+    "online",
 )  # only by name
 PARTED = ("learning",)  # words behind these are handed to them, too
 

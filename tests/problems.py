@@ -28,6 +28,10 @@ class Known:
     rank: int
 
 
+#: Methods for any objective; "stochastic" needs one that can give some of its observations (tests/test_stochastic.py).
+WHOLE = [name for name in sx.METHODS if name != "stochastic"]
+
+
 def normal(rng: np.random.Generator, shape: tuple[int, ...], complex_: bool) -> np.ndarray:
     out = rng.standard_normal(shape)
     return out + 1j * rng.standard_normal(shape) if complex_ else out

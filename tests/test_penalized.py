@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import spectraplex as sx
 from dense import completion as dense_completion
-from problems import normal
+from problems import WHOLE, normal
 from refusals import check, refused
 from spectraplex.certificates import lower as room
 from spectraplex.certificates.dual import Candidate, dual_value
@@ -33,7 +33,7 @@ def shrunk_psd(A, lam):
     return (Q * kept) @ Q.conj().T, 0.5 * np.sum((kept - values) ** 2) + lam * kept.sum()
 
 
-@pytest.mark.parametrize("method", sx.METHODS)
+@pytest.mark.parametrize("method", WHOLE)
 @pytest.mark.parametrize("complex_", [False, True])
 @pytest.mark.parametrize("psd", [False, True])
 def test_every_method_shrinks_singular_values(method, complex_, psd):

@@ -30,6 +30,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("checkpoint", "observers", "start", "stall", "best", "state", "run", "solve"),
     ("hooks",),
     ("paths", "projection"),
+    ("online",),
     ("estimators.input",),
     ("tables",),
     ("datasets",),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
-from problems import PROBLEMS
+from problems import PROBLEMS, WHOLE
 from spectraplex.problem import Step
 
 
@@ -165,7 +165,7 @@ def test_observers_do_not_cost_solver_time(monkeypatch):
 # --------------------------------------------------------------------------------------- seeds, going on, saving
 
 
-@pytest.mark.parametrize("method", sx.METHODS)
+@pytest.mark.parametrize("method", WHOLE)
 def test_same_seed_same_result(method):
     known = make("ball, active")
     one, two = (sx.solve(known.problem, method, sx.Stop(max_steps=12), seed=3) for _ in range(2))
@@ -173,7 +173,7 @@ def test_same_seed_same_result(method):
     assert one.trace.as_dict()["products"].tolist() == two.trace.as_dict()["products"].tolist()
 
 
-@pytest.mark.parametrize("method", sx.METHODS)
+@pytest.mark.parametrize("method", WHOLE)
 @pytest.mark.parametrize("name", ["ball, active", "complex rank 3 of 9", "ball, logistic"])
 def test_going_on_is_exactly_not_having_stopped(method, name, tmp_path):
     """Half, saved, loaded, second half: bitwise what the whole run gives."""
@@ -233,7 +233,7 @@ def test_what_an_observer_keeps_goes_on_exactly_from_every_step(method):
 def test_another_method_goes_on_from_the_point():
     known = make("ball, active")
     first = sx.solve(known.problem, "cg", sx.Stop(max_steps=30))
-    for method in sx.METHODS:
+    for method in WHOLE:
         if method == "ror-full":
             continue  # its first steps replace everything, as printed: it may lose ground
         second = sx.solve(known.problem, method, sx.Stop(max_steps=15), start=first)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
+from problems import WHOLE
 from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods import resolve
 from spectraplex.places.here import NumPyPlace
@@ -25,7 +26,7 @@ def test_our_domains_pass(domain):
     assert sx.check(domain), sx.check(domain)
 
 
-@pytest.mark.parametrize("name", sx.METHODS)
+@pytest.mark.parametrize("name", WHOLE)
 def test_our_methods_pass(name):
     assert sx.check(resolve(name)), sx.check(resolve(name))
 

@@ -10,7 +10,7 @@ import spectraplex as sx
 torch = pytest.importorskip("torch")
 
 from on_torch import AWAY, solved_alike, there, wide_place  # noqa: E402
-from problems import PROBLEMS  # noqa: E402
+from problems import PROBLEMS, WHOLE  # noqa: E402
 from test_fit import FORMS, PAIRS, problem_of  # noqa: E402
 
 STEPS = 10
@@ -23,7 +23,7 @@ def test_the_tester_of_places_finds_nothing():
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("method", sx.METHODS)
+@pytest.mark.parametrize("method", WHOLE)
 def test_the_same_solve_there(method, name):
     """The steps there are those of this machine up to rounding, and so is what is certified."""
     known = PROBLEMS[name](np.random.default_rng(0))

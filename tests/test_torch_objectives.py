@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import spectraplex as sx
+from problems import WHOLE
 
 torch = pytest.importorskip("torch")
 
@@ -133,7 +134,7 @@ def test_the_same_function_there(name):
 
 LONG = ("features, huber", "features, logistic")  # many Newton steps, each of many small operations
 SOLVED = [(name, method) for name in OBJECTIVES for method in ("hybrid", "cg") if name not in LONG]
-SOLVED += [(name, method) for name in ("intercepts plain", "all cells", "distance, sparse") for method in sx.METHODS]
+SOLVED += [(name, method) for name in ("intercepts plain", "all cells", "distance, sparse") for method in WHOLE]
 
 
 @pytest.mark.parametrize(("name", "method"), dict.fromkeys(SOLVED))

@@ -1,6 +1,6 @@
 """spectraplex: convex optimisation over the spectrahedron and the nuclear-norm ball, with a provable gap."""
 
-from . import losses
+from . import losses, online
 from ._version import __version__
 from .certificates.certificate import Certificate
 from .certificates.judge import Verification, certify, verify
@@ -29,6 +29,7 @@ from .methods import (
     Pairwise,
     ProjectedGradient,
     RankOneRegularized,
+    Stochastic,
 )
 from .objectives import Completion, Distance, Fit, Objective, Sensing, Smooth
 from .paths.point import PathPoint
@@ -87,6 +88,7 @@ __all__ = [
     "Spectrahedron",
     "Status",
     "Step",
+    "Stochastic",
     "Stop",
     "Symmetric",
     "Trace",
@@ -98,6 +100,7 @@ __all__ = [
     "counterpart",
     "load",
     "losses",
+    "online",
     "path",
     "project",
     "set_threads",

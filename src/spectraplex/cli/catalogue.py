@@ -27,6 +27,7 @@ WHEN = {
     "away": "the paper's baseline; drops atoms",
     "pairwise": "like away, usually better here",
     "ror-full": "the paper's lemma made runnable; small problems",
+    "stochastic": "observations too many to pass over at each step",
     "pgd": "small dense problems, reference values",
     "apgd": "small dense problems, high accuracy, reference values",
 }

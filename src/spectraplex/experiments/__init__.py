@@ -18,6 +18,7 @@ EXPERIMENTS: dict[str, str] = {
     "table1": "the paper's comparison table, measured: work to reach an accuracy, by dimension and conditioning",
     "theorem1": "the paper's theorem: average error over many seeds against its three bounds",
     "projection": "the paper's remark: a projection-based method whose projections are done by rank-one steps",
+    "online": "data that keeps coming: regret against the theory's bound, on ratings and on a stream that drifts",
 }
 
 

@@ -71,9 +71,9 @@ def check(results: Path) -> int:
 
 
 def write_page(results: Path, out: Path) -> int:
-    """``reproduction.md`` with its figures, from raw results alone."""
+    """``reproduction.md`` and ``online.md`` with their figures, from raw results alone."""
     written = page(list(_documents(results)), out)
-    _say(f"Written to {written}.")
+    _say(f"Written to {' and '.join(str(path) for path in written)}.")
     return 0
 
 

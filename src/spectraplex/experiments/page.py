@@ -1,4 +1,4 @@
-"""``reproduction.md``: what the paper claims, what was measured, what follows; all of it from results."""
+"""``reproduction.md`` and ``online.md``: what the paper claims, what was measured, what follows, all from results."""
 
 from __future__ import annotations
 
@@ -26,21 +26,45 @@ are reported as they turned out. The schema of the raw results is in `spectraple
 """
 
 
-def page(documents: Sequence[Document], out: Path) -> Path:
-    """Write the page and its figures into a folder."""
+_ONLINE = """# Learners of data that keeps coming, measured
+
+The paper names online optimisation as one of the uses of the spectrahedron; no experiment of it does. How to use the
+learners: [quickstart-streams.md](quickstart-streams.md). Commands write this page from raw results:
+
+```bash
+python -m spectraplex.experiments online --out online
+python -m spectraplex.experiments check online
+python -m spectraplex.experiments page online --out docs
+```
+"""
+#: Experiments that are not the paper's have a page of their own.
+_OWN = {"online": _ONLINE}
+
+
+def page(documents: Sequence[Document], out: Path) -> list[Path]:
+    """Write the pages and their figures into a folder."""
+    paper = [document for document in documents if document.experiment not in _OWN]
+    written = [_written("reproduction", _HEAD, paper, out)] if paper else []
+    for document in documents:
+        if document.experiment in _OWN:
+            written.append(_written(document.experiment, _OWN[document.experiment], [document], out))
+    return written
+
+
+def _written(stem: str, head: str, documents: Sequence[Document], out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
-    parts = [_HEAD]
+    parts = [head]
     for document in documents:
         told = report(document.experiment)
         parts.append(told.text(document).strip())
         claims = told.claims(document)
         if claims:
             parts.append("### Claims\n\n" + as_markdown(claims))
-        for stem, figure in told.draw(document).items():
-            plots.save(figure, out / f"{stem}.png")
-            parts.append(f"![{EXPERIMENTS[document.experiment]}]({stem}.png)")
+        for name, figure in told.draw(document).items():
+            plots.save(figure, out / f"{name}.png")
+            parts.append(f"![{EXPERIMENTS[document.experiment]}]({name}.png)")
         parts.append(_made_with(document))
-    path = out / "reproduction.md"
+    path = out / f"{stem}.md"
     write_aside(path, "\n\n".join(parts) + "\n")
     return path
 

@@ -63,6 +63,7 @@ class LossFacts:
     along : z, dz, targets, weights ↦ the curve along a line; by default one that evaluates the loss.
     conjugate : slope, targets, weights ↦ its ``Conjugate``; None where there is none.
     terms : slope, targets, weights ↦ the sizes of all terms, for a loss whose terms cancel.
+    some : places ↦ the same loss on some numbers of the image, for a loss that knows which belong together.
     image : slope, targets, weights ↦ the z that it is the slope at, where ``second`` there says how rounding counts.
     """
 
@@ -78,6 +79,7 @@ class LossFacts:
     conjugate: Callable[..., Conjugate] | None = None
     terms: Callable[..., float] | None = None
     image: Callable[..., Array] | None = None
+    some: Callable[..., Any] | None = None
 
     @classmethod
     def of(cls, loss: Any) -> LossFacts:

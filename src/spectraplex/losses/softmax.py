@@ -58,6 +58,10 @@ class Softmax:
         w = positive_weights(shape.owner, weights, count)
         return Prepared(bound, b, None if w is None else w[groups], labels)
 
+    def some(self, places: Array) -> Softmax:
+        """The same on some whole groups of the image."""
+        return replace(self, groups=np.unique(self.groups[places], return_inverse=True)[1].reshape(-1))
+
     def _groups(self, shape: Shape) -> Array:
         """The group of every entry of an image, counted from zero without holes."""
         if self.groups is None:

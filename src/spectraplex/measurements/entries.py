@@ -59,6 +59,11 @@ class Entries:
     def adjoint(self, slope: Array) -> Sparse:
         return Sparse(self.pattern, slope)
 
+    def some(self, index: Array) -> Entries:
+        """The entries at these places of an image, which are sorted."""
+        pattern = self.pattern
+        return Entries.in_order(pattern.rows[index], pattern.indices[index], self.shape)
+
     def parts(self) -> tuple[Array, ...]:
         return (self.pattern.indptr, self.pattern.indices)
 

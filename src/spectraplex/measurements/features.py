@@ -48,6 +48,16 @@ class Features:
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         return contiguous(((self.data @ U) * s) @ dagger(V)).reshape(-1)
 
+    def some(self, index: Array) -> Features:
+        """The same of some samples."""
+        part = Features.__new__(Features)
+        part.__dict__.update(self.__dict__)
+        part.data = self.data[index]
+        part.size = index.size * self.row
+        part._turned = part.data.conj().T.tocsr() if self.sparse else dagger(part.data)
+        part.held = 0 if self.sparse else part.data.size
+        return part
+
     def of_operator(self, G: Operator) -> Array:
         return np.asarray(self.data @ G.dense()).reshape(-1)
 

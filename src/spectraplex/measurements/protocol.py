@@ -54,6 +54,7 @@ class Facts:
     require_hermitian : refuses measurements that are not about Hermitian matrices; called by domains of those.
     coverage : weights ↦ squares of the entries of the Aᵢ, weighted and summed over every row, and over every column.
     extremes : weights, whether among Hermitian matrices ↦ bounds on the largest and least eigenvalue of 𝒜*diag(w)𝒜.
+    some : sorted numbers of observations (rows of z where it has rows) ↦ the measurement of those alone.
     device : the device of the tensors they came as; None for arrays.
     measurements : the measurements themselves.
     reach : an upper bound on ‖𝒜‖; read when it is asked for, as it may take work.
@@ -70,6 +71,7 @@ class Facts:
     require_hermitian: Callable[[], Any] | None = None
     coverage: Callable[[Array | None], tuple[Array, Array]] | None = None
     extremes: Callable[[Array | None, bool], tuple[float, float]] | None = None
+    some: Callable[[Array], Any] | None = None
     device: str | None = None
     measurements: Any = None
 

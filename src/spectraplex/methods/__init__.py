@@ -16,6 +16,7 @@ from .pairwise import Pairwise
 from .projected import ProjectedGradient
 from .rank_one import RankOneRegularized
 from .rank_one_full import FullRankOneRegularized
+from .stochastic import Stochastic
 
 #: name → method, with its defaults.
 METHODS: dict[str, Method] = {
@@ -29,6 +30,7 @@ METHODS: dict[str, Method] = {
     "in-face": InFace(),
     "pgd": ProjectedGradient(),
     "apgd": ProjectedGradient(accelerated=True),
+    "stochastic": Stochastic(),
 }
 
 
@@ -79,6 +81,7 @@ __all__ = [
     "Pairwise",
     "ProjectedGradient",
     "RankOneRegularized",
+    "Stochastic",
     "facts_of",
     "resolve",
 ]

@@ -42,6 +42,10 @@ class ObjectiveFacts:
     fitted: Callable[[bool], float] | None = None
     #: the smoothness where it is a plain number; None where a property would have to work it out
     given_smoothness: float | None = None
+    #: sorted numbers of some observations ↦ the same function of those alone, and their places in an image
+    some: Callable[[Array], tuple[Any, Array]] | None = None
+    #: how many observations there are to choose from
+    units: int | None = None
     #: the gradient is an ordinary matrix
     dense: bool | None = None
     #: numbers in dense arrays that one product reads
@@ -147,6 +151,8 @@ def facts_read(objective: Any) -> ObjectiveFacts:
         require_signs=_function(objective, "require_signs"),
         rounding=_function(objective, "rounding"),
         fitted=_function(objective, "fitted"),
+        some=_function(objective, "some"),
+        units=_told(objective, "units"),
         given_smoothness=None if worked_out else _told(objective, "smoothness"),
         dense=None if dense is None else bool(dense),
         held=int(_told(objective, "held") or 0),

@@ -183,6 +183,40 @@ class Fit:
         name = f"Fit {self.shape[0]}×{self.shape[1]} {self.labels}"
         return (name, identity(self.loss), *parts_of(self.measurements), self.targets, *weights)
 
+    # ------------------------------------------------------------------------------------------- some observations
+
+    @property
+    def units(self) -> int | None:
+        """Observations that can be chosen from: rows where the measurements have rows, else numbers."""
+        return None if self.some is None else self.targets.size // (self._facts.row or 1)
+
+    @property
+    def some(self) -> Callable[[Array], tuple[Fit, Array]] | None:
+        """index ↦ the same of some observations alone, and their places in an image; None where that is not known."""
+        plain = type(self).__qualname__ in ("Fit", "Completion")
+        known = self._facts.some is not None and self._in_rows()
+        return self._some if plain and known and self.device is None else None
+
+    def _in_rows(self) -> bool:
+        """Whether what belongs together in the loss is a row of the image, or nothing belongs together."""
+        groups, row = getattr(self.loss, "groups", None), self._facts.row
+        if not hasattr(self.loss, "groups"):
+            return True
+        if self._told.some is None or row is None or groups is None:
+            return False
+        return np.array_equal(groups, np.repeat(np.arange(groups.size // row), row))
+
+    def _some(self, index: Array) -> tuple[Fit, Array]:
+        assert self._facts.some is not None
+        row, loss = self._facts.row, self.loss
+        at = index if row is None else (index[:, None] * row + np.arange(row)).reshape(-1)
+        if self._told.some is not None:
+            loss = self._told.some(at)
+        part = Fit.__new__(Fit)
+        weights = None if self.weights is None else self.weights[at]
+        part._set(self._facts.some(index), Prepared(loss, self.targets[at], weights))
+        return part, at
+
     # ------------------------------------------------------------------------------------------------- constants
 
     @cached_property

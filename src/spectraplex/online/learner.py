@@ -1,0 +1,339 @@
+"""Online learners: a point before each arrival, a loss when it comes, one leading eigenvector to move on."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..checks import number, share, whole
+from ..fingerprint import identity
+from ..losses import named
+from ..matrices.factors import Factors, as_factors
+from ..matrices.operators import Operator, Sparse
+from ..measurements.entries import Entries
+from ..objectives import Fit
+from ..places.numpy import Array
+from ..problem import Problem
+from ..rounding import norm as norm_of
+from ..stop import Stop
+from . import moves
+from .ground import Ground, Mixture
+from .ledger import Ledger, RegretBound, Rule
+from .regret import Regret, against_the_best
+from .state import State, measured
+from .storage import read, write
+from .total import DENSE
+
+_FAR = 10.0  # times the root mean square of the norms so far: more than that is taken for an accident
+_HUGE = 1e150  # a norm whose square still is a number
+
+
+class _Learner:
+    """What both learners share; they differ in ``_move`` alone."""
+
+    _move: ClassVar[Callable[..., tuple[State, moves.Taken]]]
+
+    def __init__(
+        self,
+        domain: Any,
+        loss: Any = "squared",
+        *,
+        lipschitz: float | None = None,
+        rate: float = 1.0,
+        accuracy: float = 0.2,
+        max_atoms: int = 64,
+        start: Any = None,
+        seed: int = 0,
+    ) -> None:
+        owner = type(self).__name__
+        self._ground = Ground.of(owner, domain)
+        self.domain, self.loss = domain, named(owner, loss)
+        self.lipschitz = None if lipschitz is None else number(owner, "lipschitz", lipschitz, positive=True)
+        self.rate = number(owner, "rate", rate, positive=True)
+        self.accuracy = share(owner, "accuracy", accuracy)
+        self.max_atoms = whole(owner, "max_atoms", max_atoms, 4)
+        self.seed = whole(owner, "seed", seed, 0)
+        self._rule = Rule.of(self._ground, self.lipschitz, self.accuracy, self.rate)
+        self._state = State.first(self._ground, _home(self._ground, domain, start, self.seed))
+
+    # ------------------------------------------------------------------------------------------------------- learning
+
+    def update(self, measurements: Any, targets: Any, weights: Any = None) -> float:
+        """One arrival: what the point that was played loses on it; then one step.
+
+        A bad arrival is refused before anything changes, and an update that fails leaves the learner as it was.
+
+        Parameters
+        ----------
+        measurements : ``sx.Entries``, ``sx.Features`` or any other measurement, as many or few as have arrived.
+        targets, weights : as in ``sx.Fit``.
+
+        Returns
+        -------
+        float
+            The loss before the step.
+        """
+        state, owner = self._state, type(self).__name__
+        objective = self._objective(measurements, targets, weights)
+        image = measured(measurements, state.mixture, objective.dtype)
+        value, slope = objective.evaluate(image)
+        size = math.inf
+        if math.isfinite(value) and np.isfinite(slope).all():
+            gradient = objective.gradient(slope)
+            size = _size(gradient, slope, objective.measurements)
+        if not size <= _HUGE:
+            raise ValueError(
+                f"{owner}.update: the loss of this arrival is {value:.4g} and its gradient has norm {size:.4g}, too "
+                "large to go on with; nothing was changed. Look for a wrong target or feature."
+            )
+        kept, exceeded = self._allowed(state.ledger, size)
+        if kept < 1.0:
+            slope = kept * slope
+            gradient = objective.gradient(slope)
+        linear, counted = float(objective.pair(slope, image)), kept * size
+        ledger = replace(
+            state.ledger.after(self._rule, counted),
+            observations=state.ledger.observations + int(image.size),
+            checksum=state.ledger.checksum + float(np.abs(objective.targets).sum()),
+            suffered=state.ledger.suffered + value,
+            linear=state.ledger.linear + linear,
+            largest=max(state.ledger.largest, size),
+            exceeded=state.ledger.exceeded + exceeded,
+            excess=state.ledger.excess + (size - counted) * self._ground.diameter,
+        )
+        new = replace(
+            state,
+            ledger=ledger,
+            passed=state.passed + state.mixture.w,
+            total=state.total.plus(gradient),
+            space=state.space.plus(gradient, self._ground.hermitian),
+            pulled=state.pulled + linear,
+        )
+        if len(new.mixture) >= self.max_atoms:
+            new = new.recompressed(self.max_atoms)
+        if ledger.strength > 0.0:
+            rng = np.random.default_rng([self.seed, ledger.arrivals])
+            new, _ = type(self)._move(new, self.accuracy, rng)
+        self._state = new
+        if exceeded:
+            self._warn(size, counted)
+        return value
+
+    def _objective(self, measurements: Any, targets: Any, weights: Any) -> Fit:
+        objective = Fit(measurements, targets, self.loss, weights)
+        Problem(objective, self.domain)  # says in a sentence what does not go together
+        m, n = self._ground.shape
+        if objective.device is not None or (not isinstance(measurements, Entries) and m * n > DENSE):
+            what = "on a device" if objective.device is not None else f"{m}×{n}, more than {DENSE:,} numbers,"
+            raise ValueError(
+                f"{type(self).__name__}.update: the sum of the gradients of {type(measurements).__name__} {what} is "
+                "not kept; use sx.Entries, or solve the whole problem with method='stochastic'."
+            )
+        return objective
+
+    def _allowed(self, ledger: Ledger, size: float) -> tuple[float, bool]:
+        """The share of a gradient that is used, and whether that is less than all of it."""
+        if self.lipschitz is not None:
+            most = self.lipschitz * (1 + 1e-9)
+        elif ledger.squares > 0.0:
+            most = _FAR * math.sqrt(ledger.squares / ledger.arrivals)
+        else:
+            return 1.0, False
+        return (most / size, True) if size > most else (1.0, False)
+
+    def _warn(self, size: float, counted: float) -> None:
+        owner = type(self).__name__
+        if self.lipschitz is not None:
+            words = f"is above lipschitz = {self.lipschitz:g}"
+        else:
+            words = f"is more than {_FAR:g} times what was usual before"
+        warnings.warn(
+            f"{owner}.update: the gradient of arrival {self.arrivals} has norm {size:.4g}, which {words}; it was "
+            f"scaled down to {counted:.4g}, and bound() no longer holds. Look at the arrival, or give a larger "
+            "lipschitz.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+    # ------------------------------------------------------------------------------------------------- what is learned
+
+    @property
+    def arrivals(self) -> int:
+        """How many there were."""
+        return self._state.ledger.arrivals
+
+    @property
+    def suffered(self) -> float:
+        """The sum of the losses of all arrivals, each at the point that was played."""
+        return self._state.ledger.suffered
+
+    @property
+    def X(self) -> Factors:
+        """The point that is played next."""
+        return self._state.mixture.factors()
+
+    @property
+    def average(self) -> Factors:
+        """The mean of all points that were played: what to keep where arrivals are alike."""
+        return self._state.average.factors()
+
+    @property
+    def lost(self) -> tuple[float, float]:
+        """How far recompressing has moved the point and the average, all times together (Frobenius norm)."""
+        return self._state.ledger.lost, self._state.ledger.lost_average
+
+    def predict(self, measurements: Any, average: bool = False) -> Array:
+        """What these measurements say of the point that is played next, or of the average; in their user's order."""
+        facts_order = getattr(measurements, "order", None)
+        mixture = self._state.average if average else self._state.mixture
+        if tuple(measurements.shape) != self._ground.shape:
+            raise ValueError(
+                f"{type(self).__name__}.predict: the measurements are about {tuple(measurements.shape)} matrices, the "
+                f"learner about {self._ground.shape} ones."
+            )
+        image = measured(measurements, mixture, measurements.dtype)
+        if facts_order is None:
+            return image
+        out = np.empty_like(image)
+        out[facts_order] = image
+        return out
+
+    # --------------------------------------------------------------------------------------------------------- regret
+
+    def regret(self, stream: Iterable[tuple[Any, ...]], stop: Stop | None = None) -> Regret:
+        """What was lost beside the best fixed X: the stream is read again, and the batch solver certifies that X.
+
+        It holds all of the stream at once.
+
+        Parameters
+        ----------
+        stream : the same arrivals again, (measurements, targets) or (measurements, targets, weights).
+        stop : of the batch solver; by default a gap of 10⁻³ of what the learner suffered.
+        """
+        return against_the_best(self, self._state.ledger, stream, self._objective, stop)
+
+    # -------------------------------------------------------------------------------------------------- in and out
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write ``learner.npz`` and ``learner.json`` into a folder that exists; never a pickle."""
+        settings: dict[str, Any] = {
+            "learner": type(self).__name__,
+            "domain": identity(self.domain),
+            "loss": identity(self.loss),
+        }
+        settings |= {"lipschitz": self.lipschitz, "rate": self.rate, "accuracy": self.accuracy}
+        return write(Path(folder), self._state, settings | {"max_atoms": self.max_atoms, "seed": self.seed})
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], domain: Any, loss: Any = "squared") -> Any:
+        """The learner that was saved, which goes on exactly where it was; domain and loss are given again."""
+        settings, parts = read(Path(folder), cls.__name__)
+        new = cls(
+            domain,
+            loss,
+            lipschitz=settings["lipschitz"],
+            rate=settings["rate"],
+            accuracy=settings["accuracy"],
+            max_atoms=settings["max_atoms"],
+            seed=settings["seed"],
+        )
+        for name, given in (("domain", new.domain), ("loss", new.loss)):
+            if settings[name] != identity(given):
+                raise ValueError(f"{cls.__name__}.load: {folder} was saved with another {name} than {given!r}.")
+        new._state = parts(new._ground)
+        return new
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.domain!r}, {self.arrivals} arrivals, {len(self._state.mixture)} atoms)"
+
+
+class OnlineConditionalGradient(_Learner):
+    """Online conditional gradient (Hazan & Kale, "Projection-free online learning", 2012).
+
+    Before each arrival it holds a point X_t of the set; the arrival says what that point loses; then one leading
+    eigenvector of −Σ⟨∇_τ, X⟩ − (μ_t/2)‖X − X₁‖² and a step towards it give X_{t+1}. With G a bound on the norms of
+    the gradients and D the diameter of the set, the regret against every fixed X after T arrivals is at most about
+    C·G·D·T^¾, where C = ρ²/(2c) + (8/3)(c/(1 − accuracy)²)^⅓, ρ = 1 on the spectrahedron, ½ on the nuclear-norm ball
+    and 1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; ``bound()`` adds what is of lower order. It takes
+    the eigenvectors to be as exact as ``accuracy`` says, which holds up to rounding where X has up to 2,500 entries;
+    on larger ones a Krylov search judges its own error.
+
+    The memory does not grow with the number of arrivals: the sum of the gradients is sparse where ``sx.Entries``
+    arrive, one number for each different entry, and an ordinary matrix of up to four million numbers otherwise.
+
+    Parameters
+    ----------
+    domain : ``sx.NuclearBall``, ``sx.TraceBall`` or ``sx.Spectrahedron``.
+    loss : as in ``sx.Fit``.
+    lipschitz : G, a bound on the Frobenius norm of the gradient of every arrival's loss. A larger one is scaled down to
+        it, with a warning. None takes the norms as they come; then one that is ten times the usual is scaled down.
+    rate : c as a multiple of the one with the least bound. Larger ones follow the data faster; ``bound()`` says what is
+        proven then.
+    accuracy : the share of what the best vector promises that a step may miss.
+    max_atoms : when X has as many, X and the average are recompressed to half of it; ``lost`` says how far they moved.
+    start : X₁, as in ``sx.solve``; zero on the balls and a random rank-one matrix on the spectrahedron by default.
+    seed : same seed, same result.
+
+    Examples
+    --------
+    >>> import spectraplex as sx
+    >>> learner = sx.online.OnlineConditionalGradient(sx.NuclearBall((3, 2), 2.0), lipschitz=2.0)
+    >>> learner.update(sx.Entries([0, 1], [0, 1], (3, 2)), [1.0, 1.0])
+    1.0
+    >>> learner
+    OnlineConditionalGradient(NuclearBall(shape=(3, 2), radius=2.0), 1 arrivals, 1 atoms)
+    """
+
+    _move = staticmethod(moves.toward)
+
+    def bound(self) -> RegretBound:
+        """The theory's bound on the regret so far, worked out from the constants (ledger.py says how)."""
+        ledger, rule = self._state.ledger, self._rule
+        value = ledger.bound(rule)
+        return RegretBound(
+            value,
+            ledger.exceeded == 0,
+            value + ledger.excess,
+            ledger.arrivals,
+            ledger.exceeded,
+            self.lipschitz,
+            ledger.largest,
+            rule.constant,
+        )
+
+
+class OnlineRankOneRegularized(_Learner):
+    """An experiment: one eigenvector an arrival moves weight from one atom to another, as in the paper's Algorithm 2.
+
+    The functions Φ_t are those of ``OnlineConditionalGradient``, and so are the parameters. No bound on its regret is
+    known, so it has no ``bound``; ``regret`` measures it.
+    """
+
+    _move = staticmethod(moves.exchange)
+
+
+def _home(ground: Ground, domain: Any, start: Any, seed: int) -> Mixture:
+    """X₁: zero on the balls unless something else is given."""
+    if start is None and ground.slack:
+        return ground.empty()
+    if start is None:
+        factors = domain.lower(domain.start("float64", np.random.default_rng(seed)))
+    else:
+        factors = domain.lower(domain.raised(as_factors(start, "start")))
+    U, s, V = factors.triple()
+    kept = s > 0.0
+    return Mixture(U[:, kept], V[:, kept], s[kept] / ground.size, ground)
+
+
+def _size(gradient: Operator, slope: Array, measurements: Any) -> float:
+    """The Frobenius norm of a gradient."""
+    if isinstance(measurements, Entries):
+        return float(norm_of(slope))
+    return float(norm_of(gradient.data if isinstance(gradient, Sparse) else gradient.dense()))
