@@ -23,6 +23,7 @@ ASKED = (
     "gpu",
     "tomography",
     "coverage",
+    "strengths",
 )  # only by name
 
 

@@ -44,6 +44,7 @@ from .small_shares import best_sizes
 
 _GROWTH = 1.1
 _LEAST = 0.05
+_MOST = 10.0  # times the rest of X, what it grows by in one step at the most
 
 
 def auto_step(
@@ -100,8 +101,8 @@ class _Ways:
 
     images: list[Any]
     curves: list[Curve]
-    weights: Array  # of v, x, y and the rest, before the step
-    change: Array  # of these weights, a column for each direction
+    weights: Array  # of v, x, y and the rest, before the step; and how much the rest may grow
+    change: Array  # of these, a column for each direction
     others: bool
 
 
@@ -118,6 +119,9 @@ def _ways(problem: Problem, point: Point, chosen: list[int], images: list[Any]) 
     if len(point.atoms) > count:
         change = np.vstack([change, np.append(np.zeros(count), -rest)])
         weights = np.append(weights, rest)
+    if others:  # the rest may grow so much: where it is next to nothing the ways are all but dependent
+        change = np.vstack([change, np.append(np.zeros(count), 1.0)])
+        weights = np.append(weights, _MOST)
     return _Ways(ways, [problem.curve(point, way) for way in ways], weights, change, others)
 
 

@@ -28,14 +28,20 @@ def best_sizes(slope: Array, bend: Array, weights: Array, change: Array) -> Arra
         reach = np.where(blocks, room / np.where(blocks, -moved, 1.0), np.inf)
         first = int(np.argmin(reach))
         share = min(1.0, float(reach[first]))
-        s, room = s + share * d, np.maximum(room + share * moved, 0.0)
+        s = s + share * d
+        room = np.maximum(weights + T @ s, 0.0)
         if share < 1.0:
             held.append(first)
         elif not held or pushes.min() >= 0.0:
             break
         else:
             held.pop(int(np.argmin(pushes)))
-    return np.asarray(s * unit)
+    s = s * unit
+    gone = change @ s  # limits that nearly coincide may have been passed by rounding: back to where all hold
+    short = gone < -weights - 1e-13
+    if short.any():
+        s = s * float(np.min(weights[short] / -gone[short]))
+    return np.asarray(s)
 
 
 def _minimiser(B: Array, gradient: Array, T: Array) -> tuple[Array, Array]:
