@@ -25,6 +25,7 @@ ASKED = (
     "coverage",
     "learning",
     "online",
+    "strengths",
 )  # only by name
 PARTED = ("learning",)  # words behind these are handed to them, too
 

@@ -21,7 +21,7 @@ FACES = {
 WHEN = {
     "hybrid": "the default: high accuracy, any rank, all domains and losses",
     "in-face": "the best with one eigenvector per step: atoms as few as the rank of the optimum",
-    "ror-adaptive": "the cheapest step with few atoms: one eigenvector and one scoring of the atoms",
+    "ror-adaptive": "the cheapest step with few atoms: one eigenvector and the scores of a few atoms",
     "ror": "studying the paper; well-conditioned problems on the spectrahedron itself",
     "cg": "rough answers, when atoms may grow: the cheapest step",
     "away": "the paper's baseline; drops atoms",

@@ -15,7 +15,7 @@ from ..places.numpy import EPS, Array
 from ..places.protocol import Block, Buffer, Place
 from .factors import Symmetric
 
-_GONE = 4 * EPS  # weights up to here are rounding, not atoms
+GONE = 4 * EPS  # weights up to here are rounding, not atoms
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,10 @@ class Atoms:
         weights[j] += size
         return self._with(weights)
 
+    def spread(self, weights: Array, v: Block, size: float) -> Atoms:
+        """New weights for all atoms and one of ``size`` for v; they are made to sum to one."""
+        return self._with(weights, v, size)
+
     def away(self, i: int, size: float) -> Atoms:
         """X + size·(X − xᵢxᵢᴴ): away from atom i; size aᵢ/(1 − aᵢ) drops it."""
         weights = (1.0 + size) * self.weights
@@ -99,13 +103,13 @@ class Atoms:
 
     def _with(self, weights: Array, v: Block | None = None, size: float = 0.0) -> Atoms:
         index, buffer = self.index, self.buffer
-        if weights.size and not weights.min() > _GONE:
-            kept = weights > _GONE
+        if weights.size and not weights.min() > GONE:
+            kept = weights > GONE
             index, weights = index[kept], weights[kept]
         if buffer.used > 1.2 * index.size + 8:  # every block product pays for atoms that nobody uses any more
             buffer = buffer.kept(index)
             index = np.arange(index.size)
-        if v is not None and size > _GONE:
+        if v is not None and size > GONE:
             v = self.place.from_host(v) if isinstance(v, np.ndarray) else v
             index = _and(index, buffer.append(self.place.unit(v)))
             weights = _and(weights, size)

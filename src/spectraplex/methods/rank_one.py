@@ -6,8 +6,9 @@
     v ← EV_ξt(−∇f(X) + η_t β xᵢxᵢᴴ)
     X ← X + η̃ (vvᴴ − xᵢxᵢᴴ)
 
-β is that of the lifted function (2θ²β on the nuclear-norm ball). The same class has two variants, each in a file of its
-own: rank_one_greedy.py (another atom, a line search) and rank_one_adaptive.py (no β).
+β is that of the lifted function (2θ²β on the nuclear-norm ball). The same class has three variants, each in a file of
+its own: rank_one_greedy.py (another atom, a line search), rank_one_adaptive.py (no β) and rank_one_auto.py (no β, and
+the strength of the regulariser is chosen while it runs).
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from ..checks import number
 from ..problem import Point, Problem, Step
 from .oracle import Oracle, base, begin, difference, oracle_or_say
 from .rank_one_adaptive import adaptive_step
+from .rank_one_auto import auto_step
 from .rank_one_greedy import greedy_step
 from .rank_one_parts import (
+    FIRM,
     RORMemory,
     regularized,
     smoothness_or_say,
@@ -44,14 +47,16 @@ class RankOneRegularized:
     step : "theorem" (η̃ of Algorithm 2) or "line-search" (exact, monotone).
     beta : None takes the objective's smoothness through the lift and refuses when it is unknown; a number is used as
         it is; "adaptive" needs none.
-    scale : factor of the adaptive regulariser; one default for all data.
+    scale : "auto" lets the method with beta="adaptive" and a line search choose at every step whether to regularise,
+        by what that gained before; a number is a fixed factor of the adaptive regulariser (with step="theorem", "auto"
+        is 0.8).
     oracle : finds the eigenvectors v in place of ``methods.oracle.find``, told ξ_t; for studies of their accuracy.
     """
 
     select: str
     step_rule: str
     beta: float | str | None
-    scale: float
+    scale: float | str
     oracle: Oracle | None
     Memory: ClassVar[type] = RORMemory
 
@@ -60,7 +65,7 @@ class RankOneRegularized:
         select: str = "random",
         step: str = "theorem",
         beta: float | str | None = None,
-        scale: float = 0.8,
+        scale: float | str = "auto",
         oracle: Oracle | None = None,
     ) -> None:
         if select not in ("random", "greedy", "worthy"):
@@ -71,7 +76,8 @@ class RankOneRegularized:
             raise ValueError(f"RankOneRegularized: beta must be None, a number or 'adaptive', got {beta!r}.")
         if beta is not None and not isinstance(beta, str):
             beta = number("RankOneRegularized", "beta", beta)
-        scale = number("RankOneRegularized", "scale", scale)
+        if scale != "auto":
+            scale = number("RankOneRegularized", "scale", scale)
         for name, value in (("select", select), ("step_rule", step), ("beta", beta), ("scale", scale)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "oracle", oracle_or_say("RankOneRegularized", oracle))
@@ -91,6 +97,8 @@ class RankOneRegularized:
     def step(
         self, problem: Problem, point: Point, memory: RORMemory, rng: np.random.Generator
     ) -> tuple[Point, RORMemory, Step]:
+        if self.beta == "adaptive" and self.scale == "auto" and self.step_rule == "line-search":
+            return auto_step(self, problem, point, memory, rng)
         if self.beta == "adaptive":
             return adaptive_step(self, problem, point, memory, rng)
         beta = self._beta(problem)
@@ -108,6 +116,11 @@ class RankOneRegularized:
         v = found.vector
         new = problem.ahead(point, atoms.move(i, v, size), difference(problem, v, x), size)
         return new, RORMemory(t + 1, v, 0.0), Step("move", size, descent.products, found.gap)
+
+    @property
+    def factor(self) -> float:
+        """That of the adaptive regulariser."""
+        return FIRM if isinstance(self.scale, str) else self.scale
 
     def _beta(self, problem: Problem) -> float:
         return 0.0 if self.beta == "adaptive" else smoothness_or_say(problem, "RankOneRegularized", self.beta)

@@ -7,7 +7,8 @@
     c ← smoothed ‖𝒜(D)‖²/‖D‖²
 
 The step taken never exceeds aᵢ, so min(η_t, aᵢ) stands where Algorithm 2 has η_t; and the curvature that matters is the
-one along recent directions, which may be far below β. ``RankOneRegularized(beta="adaptive")`` comes here.
+one along recent directions, which may be far below β. ``RankOneRegularized(beta="adaptive", scale=<number>)`` comes
+here; rank_one_auto.py chooses the scale while it runs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def adaptive_step(
     """One step with the regulariser scale·min(η_t, aᵢ)·curvature."""
     descent, here, eta = problem.descent(point), base(problem, point), theorem_step(memory.t)
     chosen = choose(settings.select, descent, point, memory, rng)
-    x, strength = chosen.vector, settings.scale * min(eta, chosen.weight) * memory.curvature
+    x, strength = chosen.vector, settings.factor * min(eta, chosen.weight) * memory.curvature
     accuracy = share_of_gain(chosen.score, strength)
     found = regularized(
         descent, x, strength, here, rng, settings.oracle, guess=memory.guess, accuracy=accuracy, careful=False
@@ -53,13 +54,13 @@ def adaptive_step(
     else:
         size = curve.minimize(chosen.weight)
         atoms = tidy(point.atoms.move(chosen.i, v, size))
-    curvature = _met(curve, size, problem.place.gram(v, x), memory.curvature)
+    curvature = met(curve, size, problem.place.gram(v, x), memory.curvature)
     new = problem.ahead(point, atoms, dz, size)
     hoped = hopes(settings.select, memory, chosen.heavy, point.value - new.value)
     return new, RORMemory(memory.t + 1, v, curvature, *hoped), Step("move", size, descent.products, found.gap)
 
 
-def _met(curve: Curve, size: float, overlap: Array, before: float) -> float:
+def met(curve: Curve, size: float, overlap: Array, before: float) -> float:
     """Smoothed curvature ‖𝒜(D)‖²/‖D‖²_F, with ‖vvᴴ − xxᴴ‖²_F = 2(1 − |vᴴx|²); ``overlap`` is vᴴx.
 
     A step of no size says that the regulariser held v at x: it is halved until it lets go.

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..eigen.leading import Accuracy
 from ..matrices.lifted import Lifted, Shifted
+from ..places.numpy import Array
 from ..places.protocol import Block
 from ..problem import Point, Problem
 from .oracle import Direction, Oracle, find, worst
 
+FIRM = 0.8  # factor of the adaptive regulariser where a number is not given
 _SHARE = 0.2  # accuracy asked of the eigenvector, as a share of what it gains over staying at x
-_WORTH = 0.2  # share of the greatest promise, weight times deficit, that an atom must have to be worth a step
+WORTH = 0.2  # share of the greatest promise, weight times deficit, that an atom must have to be worth a step
 _HOPE = 1.3  # growth, per step, of what is hoped for from the kind of atom that is not being moved
 
 
@@ -66,6 +68,10 @@ def share_of_gain(score: float, strength: float) -> Accuracy:
     return lambda value: _SHARE * max(value - score - strength, 0.0)
 
 
+def _none() -> Array:
+    return np.empty(0)
+
+
 @dataclass(frozen=True, eq=False)
 class RORMemory:
     t: int
@@ -73,6 +79,10 @@ class RORMemory:
     curvature: float
     heavy: float = math.inf  # select="worthy": what the last step from a worthy atom gained, and since then, growing,
     light: float = math.inf  # what one may hope for; likewise from the worst of all
+    strong: float = math.inf  # scale="auto": hoped for from a regularised eigenvector,
+    plain: float = math.inf  # from a plain one
+    scores: Array = field(default_factory=_none)  # of the atoms, as far as they are known, and
+    seen: Array = field(default_factory=_none)  # the step at which each was seen
 
 
 class Settings(Protocol):
@@ -85,7 +95,7 @@ class Settings(Protocol):
     @property
     def beta(self) -> float | str | None: ...
     @property
-    def scale(self) -> float: ...
+    def factor(self) -> float: ...
     @property
     def oracle(self) -> Oracle | None: ...
 
@@ -109,7 +119,7 @@ def choose(select: str, descent: Lifted, point: Point, memory: RORMemory, rng: n
         score = float(descent.scores(atoms.vector(i), 1)[0])
     else:
         heavy = select == "worthy" and memory.heavy >= memory.light
-        i, score = worst(descent, atoms, _WORTH if heavy else 0.0)
+        i, score = worst(descent, atoms, WORTH if heavy else 0.0)
     return Chosen(i, float(atoms.weights[i]), atoms.vector(i), score, heavy)
 
 

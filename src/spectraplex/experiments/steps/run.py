@@ -63,7 +63,7 @@ def perform(settings: dict[str, Any]) -> dict[str, Any]:
         point, cg, rng = seen[t], ConditionalGradient(), np.random.default_rng(0)
         accuracy = FRACTION * cg.step(problem, *cg.init(problem, point, rng)[:2], rng)[2].estimated_gap
         same = partial(_to_accuracy, accuracy)
-        greedy = RankOneRegularized(select="greedy", step="line-search", beta="adaptive", oracle=same)
+        greedy = RankOneRegularized(select="worthy", step="line-search", beta="adaptive", oracle=same)
         racers: tuple[Any, ...] = (ConditionalGradient(oracle=same), RankOneRegularized(oracle=same), greedy)
         times: dict[str, list[float]] = {name: [] for name in TIMED}
         for turn in range(settings["repeats"]):

@@ -18,8 +18,8 @@ from .run import TIMED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_LABELS = {"ror": "ROR-CG as printed", "ror-greedy": "ROR-CG, greedy"}
-_MOST = {"ror": 1.2, "ror-greedy": 1.5}
+_LABELS = {"ror": "ROR-CG as printed", "ror-greedy": "ROR-CG, adaptive"}
+_MOST = {"ror": {"100k": 1.2, "1m": 1.2}, "ror-greedy": {"100k": 1.3, "1m": 1.5}}
 
 
 def _where(run: Run) -> str:
@@ -49,7 +49,8 @@ def draw(document: Document) -> dict[str, Figure]:
             colour, marker = plots.COLOURS[place % len(plots.COLOURS)], "os^Dvx"[place % 6]
             panel.plot(run.outcome["atoms"], _ratio(run, name), marker + "-", color=colour, label=_where(run))
         panel.axhline(1.0, color="#888888", linewidth=1.0)
-        panel.axhline(_MOST[name], color="#888888", linestyle="--", linewidth=1.2)
+        for most in set(_MOST[name].values()):
+            panel.axhline(most, color="#888888", linestyle="--", linewidth=1.2)
         panel.set_title(label, fontsize=11, loc="left")
         panel.set_xlabel("atoms")
         plots.quiet(panel)
@@ -62,7 +63,7 @@ def draw(document: Document) -> dict[str, Figure]:
 
 def text(document: Document) -> str:
     """The ratios, and what they come from."""
-    lines = ["| where | atoms | ROR-CG as printed / CG | greedy ROR-CG / CG |", "|---|---|---|---|"]
+    lines = ["| where | atoms | ROR-CG as printed / CG | adaptive ROR-CG / CG |", "|---|---|---|---|"]
     for run in document.runs:
         atoms = f"{min(run.outcome['atoms'])} … {max(run.outcome['atoms'])}"
         cells = [_range(_ratio(run, name)) for name in _LABELS]
@@ -73,8 +74,8 @@ def text(document: Document) -> str:
         "step over those of a CG step from the same point, with the same accuracy asked of the eigenvector: least … "
         "greatest along a run, and the mean.",
         "\n".join(lines),
-        "What a step as printed has more is the image of one atom; the greedy form also compares all atoms, one "
-        "block product whose cost grows with their number.",
+        "What a step as printed has more is the image of one atom; the adaptive form has those of two atoms, the "
+        "scores of an eighth of all atoms (at least 32), and a search over a few directions at once.",
     )
     return "\n\n".join(parts) + "\n"
 
@@ -86,12 +87,13 @@ def _range(ratios: Array) -> str:
 def claims(document: Document) -> list[Claim]:
     """Both limits, on the mean along each run."""
     found = []
-    for name, form in (("ror", "as printed"), ("ror-greedy", "greedy")):
-        statement = f"a ROR-CG step, {form}, costs within {_MOST[name]:g}× of a CG step at equal eigenvector accuracy"
+    for name, form in (("ror", "as printed"), ("ror-greedy", "adaptive")):
         for run in document.runs:
+            most = _MOST[name].get(run.settings["data"], 1.5)
+            statement = f"a ROR-CG step, {form}, costs within {most:g}× of a CG step at equal eigenvector accuracy"
             ratio = float(_ratio(run, name).mean())
             if document.quick:
                 found.append(Claim(_where(run), statement, "a miniature's steps are too short to time", None))
             else:
-                found.append(Claim(_where(run), statement, f"{ratio:.2f}×, mean along the run", ratio <= _MOST[name]))
+                found.append(Claim(_where(run), statement, f"{ratio:.2f}×, mean along the run", ratio <= most))
     return found

@@ -1,0 +1,158 @@
+"""Rank-one-regularised conditional gradient that chooses the strength of its regulariser while it runs.
+
+    with η_t = 18/(t + 8), c the curvature met so far, and two hopes, one for each kind of eigenvector:
+    x ← the worst of the atoms that weigh enough, a its weight;   y ← the worst of all, b its weight
+    σ ← FIRM·c·min(η_t, a) if hope(regularised) ≥ hope(plain), else 0
+    v ← EV(−∇f(X) + σ xxᴴ)
+    X ← argmin f over conv{vvᴴ, xxᴴ, yyᴴ, R},   R the rest of X: X = a xxᴴ + b yyᴴ + (1 − a − b)R
+    hope(kind used) ← what this step gained;   the other hope ← GROWTH times itself, at least LEAST of that gain
+    c ← smoothed ‖𝒜(D)‖²/‖D‖²_F, D = vvᴴ − xxᴴ
+
+c is measured and min(η_t, a) is the largest step from x, so σ needs no constant of the data. Where the model
+f(X) + γ⟨D, ∇f⟩ + ½γ²c‖D‖² is right the regularised vector gains more, where it is not the plain one does; what each
+gained when it was used last decides, and the growth of the other hope lets it be tried again.
+
+The hull of the last step holds the moves from x and y to v, the step towards v and those away from x and y. For
+quadratic losses the minimum over it is exact; for others a quadratic model at X gives a direction, f is searched along
+it, and the step towards v with an exact line search is taken in its place if that gains more. So f never rises, and
+each step gains at least what the step towards v would.
+
+The rate. With a plain v that gain is conditional gradient's, p ≥ C·(f(X) − f*)², where C depends on β and on the
+accuracy of v alone. A regularised vector is used again only if it gained at least what is hoped for from the plain one,
+and that is more than the last plain one gained. So between two plain steps all regularised ones but the last gain at
+least p: at least every second step gains C·(f − f*)², and f − f* = O(1/t) with twice conditional gradient's constant.
+
+Which atoms x and y are does not matter to this argument; scores.py makes fresh only some of their scores in a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..losses.curves import Curve
+from ..matrices.atoms import Atoms
+from ..places.numpy import Array
+from ..problem import Point, Problem, Step
+from .oracle import Direction, base, find, tidy
+from .rank_one_adaptive import met
+from .rank_one_parts import FIRM, WORTH, RORMemory, Settings, regularized, share_of_gain, theorem_step
+from .scores import aligned, refreshed
+from .small_shares import best_sizes
+
+_GROWTH = 1.1
+_LEAST = 0.05
+_MOST = 10.0  # times the rest of X, what it grows by in one step at the most
+
+
+def auto_step(
+    settings: Settings, problem: Problem, point: Point, memory: RORMemory, rng: np.random.Generator
+) -> tuple[Point, RORMemory, Step]:
+    """One step of the box above."""
+    descent, here, atoms = problem.descent(point), base(problem, point), point.atoms
+    scores, seen = refreshed(descent, atoms, memory.scores, memory.seen, memory.t)
+    chosen = _chosen(settings.select, atoms, scores, rng)
+    x, a = atoms.vector(chosen[0]), float(atoms.weights[chosen[0]])
+    images = [problem.image_of(x), *(problem.image_of(atoms.vector(i)) for i in chosen[1:])]
+    firm = memory.strong >= memory.plain
+    strength = FIRM * memory.curvature * min(theorem_step(memory.t), a) if firm else 0.0
+    found: Direction
+    if strength > 0.0:
+        score = -problem.lifted.pair(point.slope, images[0])
+        asked: dict[str, Any] = {"accuracy": share_of_gain(score, strength), "careful": False}
+        found = regularized(descent, x, strength, here, rng, settings.oracle, guess=memory.guess, **asked)
+    else:
+        found = (settings.oracle or find)(descent, here, rng, memory.guess)
+    v = found.vector
+
+    ways = _ways(problem, point, chosen, [problem.image_of(v), *images])
+    sizes, direction = _best(problem, point, ways)
+    moved = ways.weights + ways.change @ sizes
+    weights = atoms.weights * (1.0 - sizes[-1]) if ways.others else atoms.weights.copy()
+    weights[chosen] = moved[1 : 1 + len(chosen)]
+    weights, size = np.maximum(weights, 0.0), max(float(moved[0]), 0.0)
+    image = problem.lifted.combine(1.0, point.image, 1.0, direction)
+    new = problem.point(tidy(atoms.spread(weights, v, size)), image)
+
+    curvature = met(ways.curves[0], size, problem.place.gram(v, x), memory.curvature)
+    scores, seen = aligned(scores, seen, weights, size, new.atoms)
+    hopes = _hopes(memory, strength > 0.0, point.value - new.value)
+    later = replace(memory, t=memory.t + 1, guess=v, curvature=curvature, scores=scores, seen=seen, **hopes)
+    return new, later, Step("move", size, descent.products, found.gap)
+
+
+def _chosen(select: str, atoms: Atoms, scores: Array, rng: np.random.Generator) -> list[int]:
+    """x, and y where that is another one: with "random" and "greedy" there is only x."""
+    if select == "random":
+        return [atoms.sample(rng)]
+    worst = int(np.argmin(scores))
+    if select == "greedy":
+        return [worst]
+    promised = atoms.weights * (scores.max() - scores)
+    worthy = int(np.argmin(np.where(promised >= WORTH * promised.max(), scores, np.inf)))
+    return [worthy] if worthy == worst else [worthy, worst]
+
+
+@dataclass(frozen=True, eq=False)
+class _Ways:
+    """Directions: from x to v, perhaps from y to v, and last from X to v, where X is not x alone."""
+
+    images: list[Any]
+    curves: list[Curve]
+    weights: Array  # of v, x, y and the rest, before the step; and how much the rest may grow
+    change: Array  # of these, a column for each direction
+    others: bool
+
+
+def _ways(problem: Problem, point: Point, chosen: list[int], images: list[Any]) -> _Ways:
+    combine, given = problem.lifted.combine, point.atoms.weights[chosen]
+    count, rest = len(chosen), 1.0 - float(given.sum())
+    others = len(point.atoms) > 1
+    ways = [combine(1.0, images[0], -1.0, image) for image in images[1:]]
+    change = np.vstack([np.ones(count), -np.eye(count)])
+    weights = np.concatenate([[0.0], given])
+    if others:
+        ways.append(combine(1.0, images[0], -1.0, point.image))
+        change = np.column_stack([change, np.concatenate([[1.0], -given])])
+    if len(point.atoms) > count:
+        change = np.vstack([change, np.append(np.zeros(count), -rest)])
+        weights = np.append(weights, rest)
+    if others:  # the rest may grow so much: where it is next to nothing the ways are all but dependent
+        change = np.vstack([change, np.append(np.zeros(count), 1.0)])
+        weights = np.append(weights, _MOST)
+    return _Ways(ways, [problem.curve(point, way) for way in ways], weights, change, others)
+
+
+def _best(problem: Problem, point: Point, ways: _Ways) -> tuple[Array, Any]:
+    """How far to go each way, and the image of going there: the model's minimum, or the last way alone if better."""
+    combine, count = problem.lifted.combine, len(ways.images)
+    sizes, alone = np.zeros(count), np.zeros(count)
+    last = ways.curves[-1]
+    limit = 1.0 if ways.others else float(ways.weights[-1])
+    alone[-1] = last.minimize(limit)
+    if count == 1:
+        return alone, combine(float(alone[0]), ways.images[0], 0.0, ways.images[0])
+    slope = np.array([curve.derivative(0.0) for curve in ways.curves])
+    bend = np.diag([curve.curvature(0.0) for curve in ways.curves])
+    for i in range(count):
+        for j in range(i):
+            both = problem.curve(point, combine(1.0, ways.images[i], 1.0, ways.images[j])).curvature(0.0)
+            bend[i, j] = bend[j, i] = 0.5 * (both - bend[i, i] - bend[j, j])
+    if np.all(np.isfinite(slope)) and np.all(np.isfinite(bend)):
+        sizes = best_sizes(slope, bend, ways.weights, ways.change)
+        direction = combine(float(sizes[0]), ways.images[0], float(sizes[1]), ways.images[1])
+        for size, image in zip(sizes[2:], ways.images[2:], strict=True):
+            direction = combine(1.0, direction, float(size), image)
+        curve = problem.curve(point, direction)
+        share = curve.minimize(1.0)
+        if curve.value(share) <= last.value(float(alone[-1])):
+            return share * sizes, direction if share == 1.0 else combine(share, direction, 0.0, direction)
+    return alone, combine(float(alone[-1]), ways.images[-1], 0.0, ways.images[-1])
+
+
+def _hopes(memory: RORMemory, firm: bool, gained: float) -> dict[str, float]:
+    """What may be hoped for from either kind of eigenvector after one of them was used."""
+    other = max(_GROWTH * (memory.plain if firm else memory.strong), _LEAST * gained)
+    return {"strong": gained, "plain": other} if firm else {"strong": other, "plain": gained}

@@ -1,0 +1,120 @@
+"""ROR-CG that chooses its strength: a step gains at least conditional gradient's, and no fixed strength beats it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import spectraplex as sx
+from spectraplex.datasets import ratings_like
+from spectraplex.matrices.atoms import Atoms
+from spectraplex.methods.oracle import find
+from spectraplex.methods.scores import refreshed
+from spectraplex.methods.small_shares import best_sizes
+
+
+def completion(loss="squared", seed=0, radius=150.0):
+    table = ratings_like(80, 60, 1500, rank=4, seed=seed)
+    values = table.values if loss == "squared" else (table.values > 3.0).astype(float)
+    return sx.Problem(
+        sx.Completion(table.rows, table.cols, values, table.shape, loss), sx.NuclearBall((80, 60), radius)
+    )
+
+
+def distance():
+    A = np.random.default_rng(3).standard_normal((12, 12))
+    return sx.Problem(sx.Distance(A + A.T), sx.TraceBall(12, 3.0))
+
+
+def penalized():
+    table = ratings_like(60, 50, 900, rank=3, seed=1)
+    return sx.Penalized(sx.Completion(table.rows, table.cols, table.values - 3.0, table.shape), 6.0)
+
+
+PROBLEMS = {
+    "completion": completion,
+    "logistic": lambda: completion("logistic"),
+    "trace": distance,
+    "penalty": penalized,
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("select", ["worthy", "greedy", "random"])
+def test_a_step_gains_at_least_what_the_step_towards_the_same_vector_does(name, select):
+    problem, seen = PROBLEMS[name](), []
+
+    def oracle(*arguments, **named):
+        seen.append(find(*arguments, **named))
+        return seen[-1]
+
+    method = sx.RankOneRegularized(select=select, step="line-search", beta="adaptive", oracle=oracle)
+    rng = np.random.default_rng(0)
+    start = problem.point(problem.domain.start(problem.dtype, rng), fresh=True)
+    point, memory, _ = method.init(problem, start, rng)
+    rounding = 1e-12 * (1.0 + abs(start.value))
+    for _ in range(40):
+        new, memory, _ = method.step(problem, point, memory, rng)
+        dz = problem.lifted.combine(1.0, problem.image_of(seen[-1].vector), -1.0, point.image)
+        curve = problem.curve(point, dz)
+        assert new.value <= point.value + rounding
+        assert new.value <= curve.value(curve.minimize(1.0)) + rounding
+        assert new.value == pytest.approx(problem.point(new.atoms).value, abs=1e-9 * (1.0 + abs(start.value)))
+        point = new
+
+
+def test_a_step_is_the_minimum_over_the_hull_of_its_vector_two_atoms_and_the_rest():
+    """Of random problems: limits hold, and no other point of the hull is lower."""
+    rng = np.random.default_rng(0)
+    for trial in range(40):
+        weights = np.concatenate([[0.0], rng.dirichlet(np.ones(3))])
+        change = np.array([[1.0, 1.0, 1.0], [-1, 0, -weights[1]], [0, -1, -weights[2]], [0, 0, -weights[3]]])
+        root = rng.standard_normal((3, 3)) * 10.0 ** rng.uniform(-4, 2, 3)
+        bend, slope = root.T @ root, root.T @ rng.standard_normal(3) * 10.0 ** rng.uniform(-2, 2)
+        value = lambda s: float(slope @ s + 0.5 * s @ bend @ s)  # noqa: E731, B023
+        found = best_sizes(slope, bend, weights, change)
+        assert (weights + change @ found).min() >= -1e-9, trial
+        for _ in range(200):
+            w = rng.dirichlet(rng.choice([0.05, 0.3, 1.0]) * np.ones(4))
+            last = 1.0 - w[3] / weights[3]
+            other = np.array([(1 - last) * weights[1] - w[1], (1 - last) * weights[2] - w[2], last])
+            assert value(found) <= value(other) + 1e-9 * (1.0 + abs(value(other))), trial
+
+
+def test_scores_that_are_made_fresh_are_exact_and_none_stays_stale():
+    problem = completion()
+    rng = np.random.default_rng(0)
+    atoms = Atoms.of(rng.standard_normal((140, 70)))
+    point = problem.point(atoms)
+    descent, atoms = problem.descent(point), point.atoms
+    exact = np.array([descent.scores(atoms.vector(i), 1)[0] for i in range(len(atoms))])
+    scores, seen = np.zeros(len(atoms)), np.zeros(len(atoms))
+    for t in range(1, 20):
+        scores, seen = refreshed(descent, atoms, scores, seen, t)
+        fresh = seen == t
+        assert 8 <= np.count_nonzero(fresh) < len(atoms)
+        np.testing.assert_allclose(scores[fresh], exact[fresh], rtol=1e-4, atol=1e-4 * np.abs(exact).max())
+    assert seen.min() >= 19 - 16
+
+
+def test_a_run_goes_on_where_it_was_saved(tmp_path):
+    problem = completion()
+    whole = sx.solve(problem, "ror-adaptive", sx.Stop(max_steps=90), certify=False)
+    half = sx.solve(problem, "ror-adaptive", sx.Stop(max_steps=60), certify=False)
+    half.save(tmp_path / "run")
+    rest = sx.solve(problem, "ror-adaptive", sx.Stop(max_steps=30), start=sx.load(tmp_path / "run"), certify=False)
+    assert rest.value == pytest.approx(whole.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("radius", [60.0, 150.0])
+@pytest.mark.parametrize("centred", [False, True])
+def test_it_is_as_good_as_the_best_fixed_strength(radius, centred):
+    table = ratings_like(80, 60, 1500, rank=4, seed=2)
+    values = table.values - (table.values.mean() if centred else 0.0)
+    objective = sx.Completion(table.rows, table.cols, values, table.shape)
+    problem = sx.Problem(objective, sx.NuclearBall(table.shape, radius))
+    rivals = ["cg", "away", "pairwise"]
+    rivals += [sx.RankOneRegularized("worthy", "line-search", "adaptive", scale) for scale in (0.01, 0.2, 0.8)]
+    stop = sx.Stop(max_steps=60)
+    ours, *theirs = (sx.solve(problem, method, stop, certify=False).value for method in ("ror-adaptive", *rivals))
+    assert ours <= 1.05 * min(theirs)
