@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from typing import Any
 
 QUICK = ("start", "kernels", "steps", "small", "duals", "hybrid", "dense")
 REST = ("same", "pairs", "local", "shares", "busy", "scaling", "memory", "large", "ratings", "known", "imputation")
@@ -23,16 +24,19 @@ ASKED = (
     "gpu",
     "tomography",
     "coverage",
+    "learning",
 )  # only by name
 
 
 def main(words: list[str]) -> int:
     known = QUICK + REST + ASKED
     names: list[str] = []
-    numbers: dict[str, list[float]] = {}
+    numbers: dict[str, list[Any]] = {}
     for word in words:
         if names and word[:1].isdigit():
             numbers.setdefault(names[-1], []).append(float(word))
+        elif names and names[-1] == "learning" and word not in known:  # its parts have names
+            numbers.setdefault(names[-1], []).append(word)
         else:
             names.append(word)
     unknown = [name for name in names if name not in (*known, "all")]
