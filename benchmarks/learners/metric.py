@@ -58,7 +58,7 @@ def triplets(count: int, features: int) -> str:
     """Seconds for so many triplets between 2,000 points, certified to 1e-2."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 10, 2000)
-    X = rng.standard_normal((2000, features)) + 1.5 * rng.standard_normal((10, features))[y]
+    X = rng.standard_normal((2000, features)) + 0.4 * rng.standard_normal((10, features))[y]
     order = np.argsort(y, kind="stable")
     a = rng.integers(0, 2000, count)
     place = np.empty(2000, int)
