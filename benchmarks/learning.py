@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Iterator
 
-PARTS = {"linear": "learners.linear", "metric": "learners.metric", "kernel": "learners.kernel"}
+PARTS = {"linear": "learners.linear", "metric": "learners.metric"}
 
 
 def run(*names: str) -> Iterator[str]:

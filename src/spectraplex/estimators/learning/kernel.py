@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...checks import is_word, number, share, whole
 from ...domains.sets import TraceBall
 from ...hooks import Hooks
-from ...matrices.factors import Symmetric
+from ...matrices.factors import Factors, Symmetric
 from ...objectives.fit import Fit
 from ...paths.point import rank_of
 from ...paths.walk import path
@@ -33,6 +33,7 @@ PARTED = 0.5  # the entry of the kernel that parts similar pairs (1 and more) fr
 _RADII = (8.0, 32.0, 128.0)
 _FOLDS, _ROUGH, _SMALL = 3, 0.1, 0.05
 _LARGEST = 1e6
+_COARSE = Stop(relative_gap=_ROUGH, max_steps=100)
 
 
 class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupport, BaseEstimator):
@@ -132,7 +133,8 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
                 radius, tried = self._chosen(features, pairs, values, stop, seed, told)
             fit = self._objective(features, pairs, values)
             problem = Problem(fit, TraceBall(fit.shape[0], radius))
-            result = solve(problem, stop=_stop(fit, stop), seed=seed, observers=told.observers)
+            start = _towards(fit, radius, seed)
+            result = solve(problem, stop=_stop(fit, stop), start=start, seed=seed, observers=told.observers)
         assert isinstance(result.X, Symmetric)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -230,6 +232,20 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _towards(fit: Fit, radius: float, seed: int) -> Factors | None:
+    """The solution of the largest smaller radius that is tried: of many solutions the fit then ends near a simple one.
+
+    Where all pairs can be met there are many; without this the one found judged unseen pairs worse.
+    """
+    sizes = [size for size in _RADII if size < radius]
+    if not sizes:
+        return None
+    found = path(Problem(fit, TraceBall(fit.shape[0], sizes[-1])), sizes, stop=_stop(fit, _COARSE), seed=seed)
+    if len(found) < len(sizes):
+        raise KeyboardInterrupt
+    return found[-1].X
 
 
 def _stop(fit: Fit, asked: Stop) -> Stop:
