@@ -35,7 +35,7 @@ def sparse_features(seed: int = 0) -> tuple[Any, Array, np.random.Generator]:
 
 
 def large() -> Iterator[str]:
-    """The radius is given, about half of the norm of the weights behind the data; certified to one per cent."""
+    """Radii given, about half of the norm of the weights that made the data; certified to one per cent."""
     X, scores, rng = sparse_features()
     yield f"{SAMPLES:,} × {FEATURES:,} features, {DENSITY:.0%} of them not zero; {OUTPUTS} outputs, gap at most 1 %"
     labels = (3.0 * scores + rng.gumbel(size=scores.shape)).argmax(axis=1)

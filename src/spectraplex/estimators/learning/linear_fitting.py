@@ -16,6 +16,7 @@ from ...checks import is_flag, is_real, is_whole, is_word, number, whole
 from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...matrices.factors import Rectangular
+from ...methods.hybrid import Hybrid
 from ...paths.point import rank_of
 from ...places.marks import mixed
 from ...places.numpy import Array
@@ -33,6 +34,8 @@ _SMALL = 1e-3  # of the value at zero: no gap is small beside a value below that
 _FEW, _MANY = 2_000, 20_000  # samples up to which there are five folds, or three; beyond one is kept aside
 _FINE = 1e-6  # share of the gap asked for that intercepts may leave
 _ROUGH = 0.01  # what is asked for where radii are only compared
+_WIDE = 16  # eigenvectors of a first escape
+_ROUGHLY = 1e-3  # a gap, as a share of the value, that counts as rough
 _BLOCK = 4096  # samples whose answers are computed at a time
 
 
@@ -146,13 +149,21 @@ def fit(model: Any, recipe: Recipe, hooks: Hooks) -> Fitted:
         stop = Stop(relative_gap=float(model.tol), gap=float(model.tol) * _SMALL * zero, max_steps=int(model.max_iter))
         hooks.listener.begin(f"fitting with radius {radius:.4g}", stop, True)
         problem = problem_of(objective, radius)
-        result = hooks.solver(problem, stop=stop, start=start, seed=seed, observers=told.observers)
+        method = method_for(objective, float(model.tol))
+        how: dict[str, Any] = dict(stop=stop, start=start, seed=seed, observers=told.observers)
+        result = hooks.solver(problem, method=method, **how)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     if result.status not in (Status.GAP, Status.FLOOR):
         asked = f"Here that is max_iter={model.max_iter} and tol={model.tol:g}."
         warnings.warn(f"{owner}: {result.status.value} {asked}", ConvergenceWarning, stacklevel=5)
     return Fitted(model_of(objective, result.X), result, radius, path)
+
+
+def method_for(objective: LinearFit, tol: float) -> Hybrid:
+    """Many eigenvectors at once and little polishing where a rough answer will do: passes over the samples are dear."""
+    wide = max(2, min(_WIDE, *objective.shape))
+    return Hybrid(block=wide, share=0.1, balance=False, polish=10) if tol >= _ROUGHLY else Hybrid()
 
 
 def model_of(objective: LinearFit, X: Any) -> Model:
@@ -171,6 +182,7 @@ def chosen(model: Any, recipe: Recipe, objective: LinearFit, told: Told, hooks: 
     if not first > 0.0 or not folds:
         return Walked(max(first, 1.0), {"radius": np.empty(0), "score": np.empty(0)})
     asked: dict[str, Any] = dict(observers=told.observers, told=told.scored, solver=hooks.solver)
+    asked["method"] = method_for(objective, _ROUGH)
     return walk(folds, first, seed=int(model.random_state), **asked)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,13 +64,14 @@ def walk(
     observers: Sequence[Observer] = (),
     told: Callable[[float, float], Any] = lambda radius, score: None,
     solver: Solver = solve,
+    method: Any = "hybrid",
 ) -> Walked:
     """Double the radius from ``first`` on until the held-out loss rises; back below it if the first was the best.
 
     The radius is that of the lowest point of a parabola through the best score and its neighbours. ``told`` hears of
     every radius and its mean held-out loss.
     """
-    going = _Walk(folds, seed, observers, told, solver)
+    going = _Walk(folds, seed, observers, told, partial(solver, method=method))
     going.there_and_back(first)
     radius, near = going.lowest()
     points = sorted(going.points, key=lambda point: point.radius)
