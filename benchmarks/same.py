@@ -84,7 +84,7 @@ def problems() -> dict[str, sx.Problem]:
 
 def solves() -> Iterator[tuple[str, dict[str, float | str]]]:
     for name, problem in problems().items():
-        for method in sx.METHODS:
+        for method in (each for each in sx.METHODS if each != "stochastic"):  # younger than what is stored
             try:
                 result = sx.solve(problem, method, sx.Stop(relative_gap=1e-2, max_steps=STEPS))
             except (ValueError, TypeError) as error:  # a method that says that it is not for this problem

@@ -112,6 +112,8 @@ def methods_for(problem: sx.Problem) -> list[str]:
     names = list(sx.METHODS)
     if isinstance(problem, sx.Penalized):
         names.remove("in-face")
+    if isinstance(problem, sx.Penalized) or problem.facts.some is None:
+        names.remove("stochastic")
     if getattr(problem.objective, "smoothness", None) is None or problem.domain.dimension > 100:  # or too slow
         names = [name for name in names if name not in ("ror", "ror-full")]
     return names

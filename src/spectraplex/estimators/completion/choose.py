@@ -67,7 +67,7 @@ def choose(
     parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
     if not parts:
         return no_choice()
-    fitted = [recipe.objective(train, recipe.offset(train), _SLACK, recycled=True) for train, _ in parts]
+    fitted = [recipe.objective(train, recipe.offset(train), _SLACK) for train, _ in parts]
     first = first_tried(fitted[0])
     if not first > 0:
         return no_choice()

@@ -72,15 +72,13 @@ class Recipe:
         """(0.9·frequency + 0.1)^(−exponent): how much a unit of W is worth in a row with so many observations."""
         return np.asarray(((1.0 - _SMOOTHING) * counts / mean + _SMOOTHING) ** -self.exponent)
 
-    def objective(
-        self, seen: Observations, offset: float, slack: float = SLACK, recycled: bool = False
-    ) -> Intercepts | Implicit:
+    def objective(self, seen: Observations, offset: float, slack: float = SLACK) -> Intercepts | Implicit:
         """The function of these observations; ``slack`` is how roughly intercepts may be fitted, see ``Intercepts``."""
         scales = None
         if self.exponent > 0:
             rows, cols = seen.counts()
             scales = (self.scale(rows, mean_count(rows)), self.scale(cols, mean_count(cols)))
-        inside = self.table(seen, offset, scales, slack, recycled)
+        inside = self.table(seen, offset, scales, slack)
         return Implicit(inside, self.implicit) if self.implicit > 0 else inside
 
     def table(
@@ -89,7 +87,6 @@ class Recipe:
         offset: float,
         scales: tuple[Array, Array] | None,
         slack: float = SLACK,
-        recycled: bool = False,
     ) -> Intercepts:
         """The same without ``implicit``, with scales that are known."""
         return Intercepts(
@@ -104,7 +101,6 @@ class Recipe:
             features=None if self.features is None else self.features.sized(seen.shape),
             scales=scales,
             slack=slack,
-            recycled=recycled,
         )
 
     def offset(self, seen: Observations) -> float:

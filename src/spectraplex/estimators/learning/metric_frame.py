@@ -33,6 +33,8 @@ class Frame:
     def components(self, X: Symmetric, keep: float) -> Array:
         """C with (x − mean)·Cᵀ the embedding in which plain distances are those of the metric keep·I + X."""
         values, vectors = X.eigh()
+        largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(values.size)]
+        vectors = vectors * np.where(largest < 0.0, -1.0, 1.0)  # of two signs the one with a positive largest number
         if keep == 0.0:
             inner = vectors * np.sqrt(values)
         else:
