@@ -160,6 +160,7 @@ def shell(command: str, folder: Path, **more: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.slow
 @posix
 def test_nobody_has_to_listen(good, model, tmp_path):
     done = shell("SX complete r.csv -o n --no-report --radius 2 2>&1 | true; SX info n >&- 2>&-; echo $?", tmp_path)

@@ -170,6 +170,7 @@ def test_weights_and_pairs_that_come_twice(client):
     assert len(c.observations_) == len(told) - 20
 
 
+@pytest.mark.slow
 def test_a_tall_model_stays_in_shards_and_answers_from_there(client, monkeypatch):
     told, far = ratings()
     whole = MatrixCompletion(radius=20.0).from_frame(far, "user", "film", "stars")
@@ -213,6 +214,7 @@ def test_bad_input_gets_a_sentence(client, settings, spoil, words):
         MatrixCompletion(**settings).from_frame(frame, "user", "film", "stars")
 
 
+@pytest.mark.slow
 def test_neither_times_nor_features_nor_intervals_of_frames(client, monkeypatch):
     """Each is refused in a sentence, and what an earlier fit here had is gone; a model that came back has intervals."""
     told, far = ratings()

@@ -28,7 +28,13 @@ def covered(answer, values):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, FAST, FAST | {"loss": "huber"}, FAST | {"target_transform": "log1p"}, FAST | {"implicit": 0.5}],
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        FAST,
+        pytest.param(FAST | {"loss": "huber"}, marks=pytest.mark.slow),
+        FAST | {"target_transform": "log1p"},
+        FAST | {"implicit": 0.5},
+    ],
     ids=str,
 )
 def test_intervals_hold_their_level_on_what_was_not_fitted(settings):

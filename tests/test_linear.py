@@ -153,7 +153,7 @@ def tasks():
     return X, 3.0 + 2.0 * Y
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_another_process_verifies_the_certificate(classes, sparse, tmp_path):
     X, y, w = classes
     X = sp.csr_matrix(X) if sparse else X

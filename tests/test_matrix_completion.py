@@ -434,7 +434,7 @@ def ten_ratings(seed, labels=False):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("settings", [{}, {"intercepts": False}, {"implicit": 0.5}], ids=str)
 @pytest.mark.parametrize("loss", ["squared", "huber", "logistic"])
-@pytest.mark.parametrize("radius", ["auto", 5.0, 1000.0])
+@pytest.mark.parametrize("radius", [pytest.param("auto", marks=pytest.mark.slow), 5.0, 1000.0])
 def test_status_gap_and_tolerance_agree(loss, radius, settings):
     for seed, tolerance in ((0, 0.02), (1, 1e-6)):
         pairs, values = ten_ratings(seed, loss == "logistic")

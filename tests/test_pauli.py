@@ -120,6 +120,7 @@ def test_all_settings_of_five_qubits_both_ways():
     assert np.allclose(chances, (s * np.linalg.norm(U, axis=0) ** 2).sum(), atol=1e-12 * size)
 
 
+@pytest.mark.slow
 def test_more_qubits_than_matrices_are_made_for():
     """Twelve qubits go by rotations; a product state's chances are known."""
     n = 12

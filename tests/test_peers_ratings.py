@@ -262,6 +262,7 @@ def test_data_that_is_not_here_is_left_out(tmp_path, monkeypatch, capsys):
     assert found["runs"] == [] and "100k: left out" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_tool_that_is_not_there_stops_nothing(tmp_path):
     found = run.run(run.Plan(tmp_path, ("quick",), ("libmf",)))
     there = importlib.util.find_spec("libmf") is not None

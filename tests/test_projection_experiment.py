@@ -172,6 +172,7 @@ def spoiled(document: Document, key: str, **changed: Any) -> Document:
     return replace(document, runs=tuple(runs))
 
 
+@pytest.mark.slow
 def test_claims_notice_what_is_wrong() -> None:
     document = quick()
 
