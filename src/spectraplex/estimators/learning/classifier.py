@@ -184,12 +184,12 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             strange = ~np.isin(classes, known)
             if strange.any():
                 raise ValueError(
-                    f"{OWNER}.partial_fit: y has the class {classes[strange][0]!r}, which is not among the classes of "
-                    "the first call; name all of them there."
+                    f"{OWNER}.partial_fit: y has the class {classes[strange].tolist()[0]!r}, which is not among the "
+                    "classes of the first call; name all of them there."
                 )
             classes, labels = known, np.searchsorted(known, classes)[labels]
         if classes.size < 2:
-            raise ValueError(f"{OWNER}: y has only one class, {classes[0]!r}; a classifier needs two or more.")
+            raise ValueError(f"{OWNER}: y has only one class, {classes.tolist()[0]!r}; a classifier needs two or more.")
         if self.class_weight is not None:
             asked = {"sample_weight": weights} if weights is not None and self.class_weight == "balanced" else {}
             try:

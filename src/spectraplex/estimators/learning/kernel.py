@@ -41,6 +41,9 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
     Φ are features of a Gaussian kernel through landmarks (Nyström), so that the kernel goes on to new points. The
     problem is convex, and ``certificate_`` bounds how far the fit is from the best one.
 
+    There is no ``partial_fit``: landmarks and pairs are about the points of one ``fit``, and later points could not be
+    compared with them. Of a stream, learn a ``MetricLearner`` batch by batch, or fit anew on a sample of all points.
+
     Parameters
     ----------
     radius : "auto" tries radii from 8 to 128 on three folds of the pairs, each solution beginning at the one before;

@@ -19,8 +19,10 @@ from ...places.threads import one_blas_thread
 from ...problem import Problem
 from ...stop import Status
 from ..callbacks import CallbackSupport, Told, with_callbacks
+from . import streaming
 from .metric_fitting import Fitted, fit_given, fit_labelled, problem_of
 from .metric_input import OWNER, point_pairs
+from .metric_streaming import FROZEN, learned
 
 
 class MetricLearner(
@@ -121,6 +123,30 @@ class MetricLearner(
             raise
         return self
 
+    def partial_fit(self, X: Any, y: Any = None, *, triplets: Any = None, pairs: Any = None) -> MetricLearner:
+        """Learn from one batch of a stream, by ``sx.online.OnlineConditionalGradient``: see docs/quickstart-streams.md.
+
+        Neighbours are looked for within the batch, so it should have several points of each of its classes. The first
+        call settles how features are scaled (and whitened), and with radius="auto" the radius, tried on its points.
+        After ``fit`` it goes on from the metric fitted, with its radius and scales. Nothing is certified:
+        ``certificate_`` is None, ``result_``, ``status_``, ``points_`` and ``triplets_`` are gone, and ``n_iter_``
+        counts eigenvectors. A batch that is refused changes nothing.
+
+        Parameters
+        ----------
+        X, y, triplets, pairs : as in ``fit``, all within this batch.
+        """
+        before = self.__dict__.copy()
+        try:
+            first = not hasattr(self, "components_")
+            table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=first)
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            streaming.take(self, learned(self, table, y, triplets, pairs, seed))
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
     def _fit(self, X: Any, y: Any, triplets: Any, pairs: Any) -> None:
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -133,6 +159,7 @@ class MetricLearner(
 
     def _take(self, fitted: Fitted) -> None:
         found, recipe = fitted.found, fitted.recipe
+        self._stream, self._frame, self._settings = None, found.frame, streaming.settings_of(self, FROZEN)
         self.metric_, self.result_ = found.X, found.result
         self.components_ = found.frame.components(found.X, recipe.keep)
         self.mean_, self.points_, self.triplets_ = found.frame.mean, found.points, found.triplets
@@ -181,6 +208,7 @@ class MetricLearner(
     def problem(self) -> Problem:
         """The last problem solved: ``spectraplex.verify(certificate_, problem(), metric_)`` checks its certificate."""
         check_is_fitted(self, "components_")
+        streaming.certified(self)
         return problem_of(self)
 
     @property

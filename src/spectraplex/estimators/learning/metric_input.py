@@ -69,7 +69,9 @@ def codes_of(y: Any) -> tuple[Array, Array]:
     classes, codes = np.unique(labels, return_inverse=True)
     codes = codes.reshape(-1)
     if classes.size < 2:
-        raise ValueError(f"{OWNER}: y has one class, {classes[0]!r}; a metric needs two classes to tell apart.")
+        raise ValueError(
+            f"{OWNER}: y has one class, {classes.tolist()[0]!r}; a metric needs two classes to tell apart."
+        )
     if np.bincount(codes).max() < 2:
         raise ValueError(f"{OWNER}: no class in y has two points, so there is nothing that should come closer.")
     return classes, codes

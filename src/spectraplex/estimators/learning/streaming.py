@@ -35,6 +35,8 @@ from .linear_fitting import Model, Recipe, chosen, objective_of
 
 ARRIVAL = 16  # samples that the learner sees at a time, with one eigenvector each time
 RATE = 4.0  # the one with the least bound on the regret is slower where arrivals are alike
+_CURVED = 1.0  # of a loss that bends without bound, where longer steps overshoot
+_FAR = 100.0  # standard deviations: data so far outside is taken for an accident
 _NO_PATH: dict[str, Array] = {"radius": np.empty(0), "score": np.empty(0)}
 
 #: What only a solve leaves behind: an online learner certifies nothing.
@@ -84,6 +86,7 @@ class Stream:
     intercept: bool
     seed: int
     learner: OnlineConditionalGradient | None = None
+    far: bool = False  # whether the last batch was
 
     @classmethod
     def first(cls, model: Any, recipe: Recipe, loss: Any, offset: Array, radius: float) -> Stream:
@@ -97,7 +100,7 @@ class Stream:
         new = cls._of(model, loss, found.moments, found.intercept, model.radius_)
         U = np.vstack([found.U, np.zeros((1, found.s.size))]) if new.intercept else found.U
         start, past = Rectangular(np.ascontiguousarray(U), found.s, found.V), -(-model._samples // ARRIVAL)
-        asked: dict[str, Any] = dict(rate=RATE, seed=new.seed, start=start, past=past)
+        asked: dict[str, Any] = dict(rate=new.rate, seed=new.seed, start=start, past=past)
         return replace(new, learner=OnlineConditionalGradient(new.domain, new.loss, **asked))
 
     @classmethod
@@ -106,17 +109,30 @@ class Stream:
         domain = NuclearBall((moments.mean.size + intercept, offset.size), radius)
         return cls(domain, Beside(loss, offset), moments, intercept, int(model.random_state))
 
+    @property
+    def rate(self) -> float:
+        return _CURVED if isinstance(self.loss.loss, PoissonLog) else RATE
+
     def after(self, data: Any, targets: Array, weights: Array | None) -> Stream:
         """With one batch more; this one stays as it was. Weights are one a sample with softmax, else one a target."""
-        learner, outputs = copy.copy(self.learner), self.domain.shape[1]
+        learner, outputs, far = copy.copy(self.learner), self.domain.shape[1], self.outside(targets)
         for rows in arrivals(data.shape[0]):
             part = data[rows].toarray() if hasattr(data, "toarray") else data[rows]
             made = (part - self.moments.mean) / self.moments.scale
+            far = far or is_far(made)
             made = np.column_stack([made, np.ones(rows.size)]) if self.intercept else made
             some = None if weights is None else weights[rows]
             arrival = (Features(made, outputs), targets[rows], some)
-            learner = partial_fit(learner, self.domain, self.loss, *arrival, rate=RATE, seed=self.seed)
-        return replace(self, learner=learner)
+            learner = partial_fit(learner, self.domain, self.loss, *arrival, rate=self.rate, seed=self.seed)
+        return replace(self, learner=learner, far=far)
+
+    def outside(self, targets: Array) -> bool:
+        """Whether targets are far from what the offsets say; classes never are."""
+        if isinstance(self.loss.loss, Softmax):
+            return False
+        if isinstance(self.loss.loss, PoissonLog):
+            return is_far(targets / np.exp(self.loss.offset))
+        return is_far(targets - self.loss.offset)
 
     def attributes(self) -> dict[str, Any]:
         """What an estimator shows of it."""
@@ -136,7 +152,7 @@ def linear(
     """One batch for a linear model: its new attributes. Nothing of the model changes here."""
     owner, stream = type(model).__name__, getattr(model, "_stream", None)
     path = getattr(model, "path_", _NO_PATH)
-    with one_blas_thread, one_warning(owner):
+    with one_blas_thread, heard() as unusual:
         if hasattr(model, "_model"):
             unchanged(owner, model, frozen)
             stream = Stream.onwards(model, loss) if stream is None else stream
@@ -148,7 +164,9 @@ def linear(
                 walked = chosen(model, recipe, objective_of(recipe, float(model.tol)), told, Hooks())
                 radius, path = walked.radius, walked.path
             stream = Stream.first(model, recipe, loss, offset, float(radius))
-        found = stream.after(recipe.data, targets, weights).attributes()
+        new = stream.after(recipe.data, targets, weights)
+    say(owner, unusual, new.far)
+    found = new.attributes()
     return found | {"certificate_": None, "path_": path, "_settings": settings_of(model, frozen)}
 
 
@@ -163,6 +181,11 @@ def loss_of(name: str, delta: float) -> Any:
 def arrivals(samples: int) -> Iterator[Array]:
     """Rows of a batch in parts of nearly the same size."""
     return iter(np.array_split(np.arange(samples), -(-samples // ARRIVAL)))
+
+
+def is_far(scaled: Array) -> bool:
+    """Whether some standardised number is no likely one."""
+    return bool(np.abs(scaled).max(initial=0.0) > _FAR)
 
 
 def settings_of(model: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -206,18 +229,25 @@ def certified(model: Any) -> None:
 
 
 @contextmanager
-def one_warning(owner: str) -> Iterator[None]:
-    """What the learner says of every unusual arrival, in one sentence about the batch."""
-    with warnings.catch_warnings(record=True) as heard:
+def heard() -> Iterator[list[Any]]:
+    """What the learner says of arrivals that pull unusually hard; other warnings go on."""
+    found: list[Any] = []
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
-    for each in heard:
-        if not issubclass(each.category, RuntimeWarning):
+        yield found
+    for each in caught:
+        if issubclass(each.category, RuntimeWarning):
+            found.append(each)
+        else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    if any(issubclass(each.category, RuntimeWarning) for each in heard):
+
+
+def say(owner: str, unusual: list[Any], far: bool) -> None:
+    """One sentence about a batch. Where a model fits almost perfectly, harmless samples pull unusually hard, too."""
+    if unusual and far:
         warnings.warn(
-            f"{owner}.partial_fit: some samples of this batch pull more than ten times as hard as was usual before, "
-            "and were counted for less; look at their features and targets.",
+            f"{owner}.partial_fit: this batch has features or targets more than {_FAR:g} standard deviations from what "
+            "the first call saw, and their samples were counted for less; look at them.",
             RuntimeWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
