@@ -33,8 +33,8 @@ from ...places.threads import one_blas_thread
 from .linear_data import Moments, moments_of
 from .linear_fitting import Model, Recipe, chosen, objective_of
 
-ARRIVAL = 16  # samples that the learner sees at a time, with one eigenvector each time
-RATE = 4.0  # the one with the least bound on the regret is slower where arrivals are alike
+ARRIVAL = 8  # samples that the learner sees at a time, with one eigenvector each time
+RATE = 2.0  # the one with the least bound on the regret is slower where arrivals are alike
 _CURVED = 1.0  # of a loss that bends without bound, where longer steps overshoot
 _FAR = 100.0  # standard deviations: data so far outside is taken for an accident
 _NO_PATH: dict[str, Array] = {"radius": np.empty(0), "score": np.empty(0)}
