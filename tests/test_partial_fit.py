@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -165,7 +166,9 @@ def test_the_radius_of_a_first_batch_is_chosen_and_stays():
     X, y, far, truth = digits()
     model = in_batches(NuclearNormClassifier(), X[:500], y[:500], 100, classes=np.arange(10))
     first = NuclearNormClassifier().partial_fit(X[:100], y[:100], classes=np.arange(10))
-    assert model.radius_ == first.radius_ and model.path_["radius"].min() <= model.radius_ <= model.path_["radius"].max()
+    assert (
+        model.radius_ == first.radius_ and model.path_["radius"].min() <= model.radius_ <= model.path_["radius"].max()
+    )
     assert model.score(far, truth) > 0.85
     X, y = load_wine(return_X_y=True)
     model = in_batches(MetricLearner(), X[::2], y[::2], 45)
@@ -306,3 +309,35 @@ def test_a_learner_with_a_past_moves_slowly_and_its_bound_holds():
             learner.update(*each)
         assert learner.regret(stream).at_most <= learner.bound().at_most
     assert moved[1] < 0.3 * moved[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (NuclearNormClassifier(class_weight="heavy"), "class_weight must be None, 'balanced' or a dictionary"),
+        (NuclearNormClassifier(class_weight=3), "class_weight must be None, 'balanced' or a dictionary"),
+        (NuclearNormRegressor(cv=[(1, 2)]), r"a list of \(train, test\) indices"),
+        (MetricLearner(radius=-1), "radius must be 'auto' or a number above 0"),
+        (MetricLearner(radius=None), "radius must be 'auto' or a number above 0"),
+        (MetricLearner(random_state=-1), "MetricLearner: random_state must be a whole number ≥ 0"),
+        (MetricLearner(random_state="a"), "MetricLearner: random_state must be None, a whole number"),
+        (KernelLearner(radius="big"), "radius must be 'auto' or a number above 0"),
+        (KernelLearner(random_state=2**40), "KernelLearner: random_state must be None, a whole number"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(model, words):
+    _, X, y, _ = small("classifier")
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y)
+
+
+def test_one_class_is_named_as_it_was_written():
+    _, X, _, _ = small("classifier")
+    for model in (NuclearNormClassifier(), MetricLearner()):
+        with pytest.raises(ValueError, match="one class, 1;"):
+            model.fit(X, np.ones(60, int))
+
+
+def test_a_kernel_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        _ = KernelLearner().kernel_

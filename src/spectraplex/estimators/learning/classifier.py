@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ...checks import is_word
 from ...hooks import Hooks
 from ...losses import Softmax
 from ...places.numpy import Array
@@ -145,7 +146,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _classes(self, classes: Any) -> Array:
         """The classes of a stream, sorted."""
-        if self.class_weight == "balanced":
+        if is_word(self.class_weight, "balanced"):
             raise ValueError(
                 f"{OWNER}.partial_fit: class_weight='balanced' needs all samples at once; give a dictionary, or "
                 "sample_weight."
@@ -191,6 +192,11 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         if classes.size < 2:
             raise ValueError(f"{OWNER}: y has only one class, {classes.tolist()[0]!r}; a classifier needs two or more.")
         if self.class_weight is not None:
+            if not (is_word(self.class_weight, "balanced") or isinstance(self.class_weight, dict)):
+                raise ValueError(
+                    f"{OWNER}: class_weight must be None, 'balanced' or a dictionary class → weight, got "
+                    f"{self.class_weight!r}."
+                )
             asked = {"sample_weight": weights} if weights is not None and self.class_weight == "balanced" else {}
             try:
                 each = compute_class_weight(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...hooks import Hooks
@@ -21,7 +20,7 @@ from ...stop import Status
 from ..callbacks import CallbackSupport, Told, with_callbacks
 from . import streaming
 from .metric_fitting import Fitted, fit_given, fit_labelled, problem_of
-from .metric_input import OWNER, point_pairs
+from .metric_input import OWNER, point_pairs, seed_of
 from .metric_streaming import FROZEN, learned
 
 
@@ -140,7 +139,7 @@ class MetricLearner(
         try:
             first = not hasattr(self, "components_")
             table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=first)
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            seed = seed_of(OWNER, self.random_state)
             streaming.take(self, learned(self, table, y, triplets, pairs, seed))
         except BaseException:
             self.__dict__ = before
@@ -149,7 +148,7 @@ class MetricLearner(
 
     def _fit(self, X: Any, y: Any, triplets: Any, pairs: Any) -> None:
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(OWNER, self.random_state)
         with one_blas_thread, Told(self, Hooks()) as told:
             if triplets is None and pairs is None:
                 fitted = fit_labelled(self, table, y, seed, told)

@@ -34,7 +34,8 @@ class Frame:
         """C with (x − mean)·Cᵀ the embedding in which plain distances are those of the metric keep·I + X."""
         values, vectors = X.eigh()
         if keep == 0.0:
-            inner = vectors * np.sqrt(values)
+            largest = np.argmax(np.abs(vectors), axis=0)  # it is positive: an eigenvector is known up to its sign
+            inner = vectors * np.where(vectors[largest, np.arange(values.size)] < 0.0, -1.0, 1.0) * np.sqrt(values)
         else:
             inner = np.sqrt(keep) * np.eye(len(vectors))
             inner += (vectors * (np.sqrt(values + keep) - np.sqrt(keep))) @ vectors.T
