@@ -50,6 +50,7 @@ class _Learner:
         accuracy: float = 0.2,
         max_atoms: int = 64,
         start: Any = None,
+        past: int = 0,
         seed: int = 0,
     ) -> None:
         owner = type(self).__name__
@@ -59,8 +60,8 @@ class _Learner:
         self.rate = number(owner, "rate", rate, positive=True)
         self.accuracy = share(owner, "accuracy", accuracy)
         self.max_atoms = whole(owner, "max_atoms", max_atoms, 4)
-        self.seed = whole(owner, "seed", seed, 0)
-        self._rule = Rule.of(self._ground, self.lipschitz, self.accuracy, self.rate)
+        self.past, self.seed = whole(owner, "past", past, 0), whole(owner, "seed", seed, 0)
+        self._rule = Rule.of(self._ground, self.lipschitz, self.accuracy, self.rate, self.past)
         self._state = State.first(self._ground, _home(self._ground, domain, start, self.seed))
 
     # ------------------------------------------------------------------------------------------------------- learning
@@ -229,7 +230,8 @@ class _Learner:
             "loss": identity(self.loss),
         }
         settings |= {"lipschitz": self.lipschitz, "rate": self.rate, "accuracy": self.accuracy}
-        return write(Path(folder), self._state, settings | {"max_atoms": self.max_atoms, "seed": self.seed})
+        settings |= {"max_atoms": self.max_atoms, "past": self.past, "seed": self.seed}
+        return write(Path(folder), self._state, settings)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], domain: Any, loss: Any = "squared") -> Any:
@@ -242,6 +244,7 @@ class _Learner:
             rate=settings["rate"],
             accuracy=settings["accuracy"],
             max_atoms=settings["max_atoms"],
+            past=settings["past"],
             seed=settings["seed"],
         )
         for name, given in (("domain", new.domain), ("loss", new.loss)):
@@ -279,6 +282,7 @@ class OnlineConditionalGradient(_Learner):
     accuracy : the share of what the best vector promises that a step may miss.
     max_atoms : when X has as many, X and the average are recompressed to half of it; ``lost`` says how far they moved.
     start : X₁, as in ``sx.solve``; zero on the balls and a random rank-one matrix on the spectrahedron by default.
+    past : how many arrivals X₁ was learned from: the learner moves away from it as slowly as if it had seen them.
     seed : same seed, same result.
 
     Examples

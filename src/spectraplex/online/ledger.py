@@ -29,17 +29,21 @@ from .ground import Ground
 
 @dataclass(frozen=True)
 class Rule:
-    """The constants: those of the set, G (zero where it is not given), δ, and c as a multiple of the best one."""
+    """The constants: those of the set, G (zero where it is not given), δ, and c as a multiple of the best one.
+
+    ``past`` is how many arrivals μ counts beside those that came; the bound holds for any μ that does not fall.
+    """
 
     diameter: float
     reach: float
     lipschitz: float
     share: float
     rate: float = 1.0
+    past: int = 0
 
     @classmethod
-    def of(cls, ground: Ground, lipschitz: float | None, share: float, rate: float = 1.0) -> Rule:
-        return cls(ground.diameter, ground.reach, lipschitz or 0.0, share, rate)
+    def of(cls, ground: Ground, lipschitz: float | None, share: float, rate: float = 1.0, past: int = 0) -> Rule:
+        return cls(ground.diameter, ground.reach, lipschitz or 0.0, share, rate, past)
 
     @property
     def c(self) -> float:
@@ -53,10 +57,12 @@ class Rule:
         return float(ratio**2 / (2.0 * c) + 8.0 / 3.0 * (c / (1.0 - self.share) ** 2) ** (1.0 / 3.0))
 
     def strength(self, arrivals: int, squares: float) -> float:
-        """μ for the point after so many arrivals whose squared norms have this sum."""
+        """μ for the point after so many arrivals whose squared norms have this sum; the past had such norms, too."""
+        count = arrivals + self.past
         if self.lipschitz:
-            return self.lipschitz * (arrivals + 1) ** 0.75 / (self.c * self.diameter)
-        return arrivals**0.25 * math.sqrt(squares) / (self.c * self.diameter)
+            return self.lipschitz * (count + 1) ** 0.75 / (self.c * self.diameter)
+        alike = squares * (count / arrivals) if self.past else squares
+        return count**0.25 * math.sqrt(alike) / (self.c * self.diameter)
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ class Ledger:
         far = rule.diameter
         off = min(math.sqrt(2.0 * self.error / mu), far) if mu > 0.0 else (far if self.error > 0.0 else 0.0)
         steady = min(counted * counted / (2.0 * mu), counted * far) if mu > 0.0 else counted * far
-        ahead = rule.strength(t, squares)
+        ahead = max(rule.strength(t, squares), self.strength)  # with a past the norms may be falling
         new = replace(
             self,
             arrivals=t,

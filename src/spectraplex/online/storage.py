@@ -67,7 +67,8 @@ def read(folder: Path, learner: str) -> tuple[dict[str, Any], Callable[[Ground],
 
     try:
         settings = {name: number(document[name]) for name in ("domain", "loss", "lipschitz", "rate", "accuracy")}
-        return settings | {name: int(document[name]) for name in ("max_atoms", "seed")}, made
+        settings |= {name: int(document[name]) for name in ("max_atoms", "seed")}
+        return settings | {"past": int(document.get("past", 0))}, made
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{learner}.load: {folder} is damaged (missing or unknown entry: {error}).") from error
 

@@ -9,12 +9,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ...checks import is_word
 from ...hooks import Hooks
+from ...losses import Softmax
 from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
+from . import streaming
 from .linear_classes import Classes
 from .linear_fitting import (
     Model,
@@ -28,6 +31,7 @@ from .linear_fitting import (
 )
 
 OWNER = "NuclearNormClassifier"
+_FROZEN = ("radius", "class_weight", "fit_intercept", "standardize")  # from one partial_fit to the next
 
 
 class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
@@ -115,10 +119,56 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, hooks: Hooks) -> NuclearNormClassifier:
         with whole_or_before(self):
             recipe, classes = self._recipe(X, y, sample_weight, reset=True)
-            self.__dict__.update(fit(self, recipe, hooks).attributes(), classes_=classes)
+            found = fit(self, recipe, hooks).attributes() | {"_settings": streaming.settings_of(self, _FROZEN)}
+            self.__dict__.update(found, classes_=classes, _samples=int(recipe.kept.size), _stream=None)
         return self
 
-    def _recipe(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[_Recipe, Array]:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NuclearNormClassifier:
+        """Learn from one batch of a stream, by ``sx.online.OnlineConditionalGradient``: see docs/quickstart-streams.md.
+
+        The first call settles the classes, the scale of the features, and with radius="auto" the radius, by
+        cross-validation on its samples. After ``fit`` it goes on from what was fitted, with its radius and scales.
+        Intercepts may move inside the nuclear norm; ``intercept_ridge`` is not used. Nothing is certified:
+        ``certificate_`` is None, ``solution_`` and ``status_`` are gone, and ``n_iter_`` counts eigenvectors. A batch
+        that is refused changes nothing.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in ``fit``.
+        classes : all classes that there will be; needed in the first call, and may be left out later.
+        """
+        with whole_or_before(self):
+            known = self._classes(classes)
+            recipe, _ = self._recipe(X, y, sample_weight, reset=not hasattr(self, "_model"), known=known)
+            found = streaming.linear(self, recipe, Softmax(), recipe.labels, recipe.weights, _FROZEN)
+            streaming.take(self, found | {"classes_": known})
+        return self
+
+    def _classes(self, classes: Any) -> Array:
+        """The classes of a stream, sorted."""
+        if is_word(self.class_weight, "balanced"):
+            raise ValueError(
+                f"{OWNER}.partial_fit: class_weight='balanced' needs all samples at once; give a dictionary, or "
+                "sample_weight."
+            )
+        before = getattr(self, "classes_", None)
+        if classes is None:
+            if before is None:
+                raise ValueError(f"{OWNER}.partial_fit: classes must be passed on the first call to partial_fit.")
+            return np.asarray(before)
+        given = np.unique(column_or_1d(classes))
+        if before is not None and not np.array_equal(given, before):
+            raise ValueError(
+                f"{OWNER}.partial_fit: classes are {given.tolist()} and were {np.asarray(before).tolist()} in the call "
+                "before; leave classes out, or fit anew."
+            )
+        if given.size < 2:
+            raise ValueError(f"{OWNER}.partial_fit: classes has {given.size} class; a classifier needs two or more.")
+        return given
+
+    def _recipe(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, known: Array | None = None
+    ) -> tuple[_Recipe, Array]:
         check(self)
         if y is None:
             raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None.")
@@ -131,12 +181,27 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             X, y, weights = X[kept], y[kept], weights[kept]
         classes, labels = np.unique(y, return_inverse=True)
         labels = labels.reshape(-1)
+        if known is not None:
+            strange = ~np.isin(classes, known)
+            if strange.any():
+                raise ValueError(
+                    f"{OWNER}.partial_fit: y has the class {classes[strange].tolist()[0]!r}, which is not among the "
+                    "classes of the first call; name all of them there."
+                )
+            classes, labels = known, np.searchsorted(known, classes)[labels]
         if classes.size < 2:
-            raise ValueError(f"{OWNER}: y has only one class, {classes[0]!r}; a classifier needs two or more.")
+            raise ValueError(f"{OWNER}: y has only one class, {classes.tolist()[0]!r}; a classifier needs two or more.")
         if self.class_weight is not None:
+            if not (is_word(self.class_weight, "balanced") or isinstance(self.class_weight, dict)):
+                raise ValueError(
+                    f"{OWNER}: class_weight must be None, 'balanced' or a dictionary class → weight, got "
+                    f"{self.class_weight!r}."
+                )
             asked = {"sample_weight": weights} if weights is not None and self.class_weight == "balanced" else {}
             try:
-                each = compute_class_weight(self.class_weight, classes=classes, y=y, **asked)
+                each = compute_class_weight(
+                    self.class_weight, classes=classes, y=y if known is None else known, **asked
+                )
             except TypeError:  # scikit-learn before 1.7 does not know of sample weights here
                 counts = np.bincount(labels, weights, classes.size)
                 each = counts.sum() / (classes.size * counts)
@@ -149,6 +214,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """The convex problem that was solved, from the data of ``fit``."""
         check_is_fitted(self)
+        streaming.certified(self)
         recipe, _ = self._recipe(X, y, sample_weight, reset=False)
         return problem_of(objective_of(recipe, float(self.tol)), self.radius_)
 

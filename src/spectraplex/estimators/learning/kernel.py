@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ...checks import is_word, number, share, whole
+from ...checks import is_real, is_word, number, share, whole
 from ...domains.sets import TraceBall
 from ...hooks import Hooks
 from ...matrices.factors import Factors, Symmetric
@@ -27,6 +26,7 @@ from ..callbacks import CallbackSupport, Told, with_callbacks
 from .kernel_features import landmarks, of_laplacian
 from .kernel_input import OWNER, pairs_of, pairs_of_labels
 from .kernel_pairs import KernelPairs
+from .metric_input import seed_of
 from .metric_loss import loss_of
 
 PARTED = 0.5  # the entry of the kernel that parts similar pairs (1 and more) from dissimilar ones (0 and less)
@@ -41,6 +41,9 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
 
     Φ are features of a Gaussian kernel through landmarks (Nyström), so that the kernel goes on to new points. The
     problem is convex, and ``certificate_`` bounds how far the fit is from the best one.
+
+    There is no ``partial_fit``: landmarks and pairs are about the points of one ``fit``, and later points could not be
+    compared with them. Of a stream, learn a ``MetricLearner`` batch by batch, or fit anew on a sample of all points.
 
     Parameters
     ----------
@@ -114,7 +117,7 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
     def _fit(self, X: Any, y: Any, pairs: Any, laplacian: Any) -> None:
         radius, stop = self._settings()
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(OWNER, self.random_state)
         rng, squared = np.random.default_rng(seed), self.loss == "squared"
         if pairs is None:
             pairs, values = pairs_of_labels(y, len(table), rng)
@@ -158,9 +161,11 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
             raise ValueError(f"{OWNER}: loss must be 'hinge', 'logistic' or 'squared', got {self.loss!r}.")
         radius = None
         if not is_word(self.radius, "auto"):
-            radius = number(OWNER, "radius", self.radius, positive=True)
-            if radius > _LARGEST:
-                raise ValueError(f"{OWNER}: radius must be 'auto' or a number above 0, at most 10⁶, got {radius!r}.")
+            radius = float(self.radius) if is_real(self.radius) else 0.0
+            if not 0.0 < radius <= _LARGEST:
+                raise ValueError(
+                    f"{OWNER}: radius must be 'auto' or a number above 0, at most 10⁶, got {self.radius!r}."
+                )
         tolerance, most = share(OWNER, "tolerance", self.tolerance), whole(OWNER, "max_iter", self.max_iter)
         return radius, Stop(relative_gap=tolerance, max_steps=most)
 
@@ -201,6 +206,7 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
     @property
     def kernel_(self) -> Array:
         """The kernel of the training points."""
+        check_is_fitted(self, "embedding_")
         return np.asarray(self.embedding_ @ self.embedding_.T)
 
     def transform(self, X: Any) -> Array:

@@ -273,7 +273,8 @@ def check(model: Any) -> None:
 
 
 def _are_splits(cv: Any) -> bool:
-    return isinstance(cv, list) and bool(cv) and all(isinstance(each, tuple) and len(each) == 2 for each in cv)
+    pairs = isinstance(cv, list) and bool(cv) and all(isinstance(each, tuple) and len(each) == 2 for each in cv)
+    return pairs and all(np.ndim(part) == 1 and np.asarray(part).dtype.kind in "iu" for each in cv for part in each)
 
 
 def weights_or_say(owner: str, weights: Any, count: int) -> Array | None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...hooks import Hooks
@@ -19,8 +18,10 @@ from ...places.threads import one_blas_thread
 from ...problem import Problem
 from ...stop import Status
 from ..callbacks import CallbackSupport, Told, with_callbacks
+from . import streaming
 from .metric_fitting import Fitted, fit_given, fit_labelled, problem_of
-from .metric_input import OWNER, point_pairs
+from .metric_input import OWNER, point_pairs, seed_of
+from .metric_streaming import FROZEN, learned
 
 
 class MetricLearner(
@@ -121,9 +122,33 @@ class MetricLearner(
             raise
         return self
 
+    def partial_fit(self, X: Any, y: Any = None, *, triplets: Any = None, pairs: Any = None) -> MetricLearner:
+        """Learn from one batch of a stream, by ``sx.online.OnlineConditionalGradient``: see docs/quickstart-streams.md.
+
+        Neighbours are looked for within the batch, so it should have several points of each of its classes. The first
+        call settles how features are scaled (and whitened), and with radius="auto" the radius, tried on its points.
+        After ``fit`` it goes on from the metric fitted, with its radius and scales. Nothing is certified:
+        ``certificate_`` is None, ``result_``, ``status_``, ``points_`` and ``triplets_`` are gone, and ``n_iter_``
+        counts eigenvectors. A batch that is refused changes nothing.
+
+        Parameters
+        ----------
+        X, y, triplets, pairs : as in ``fit``, all within this batch.
+        """
+        before = self.__dict__.copy()
+        try:
+            first = not hasattr(self, "components_")
+            table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=first)
+            seed = seed_of(OWNER, self.random_state)
+            streaming.take(self, learned(self, table, y, triplets, pairs, seed))
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
     def _fit(self, X: Any, y: Any, triplets: Any, pairs: Any) -> None:
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(OWNER, self.random_state)
         with one_blas_thread, Told(self, Hooks()) as told:
             if triplets is None and pairs is None:
                 fitted = fit_labelled(self, table, y, seed, told)
@@ -133,6 +158,7 @@ class MetricLearner(
 
     def _take(self, fitted: Fitted) -> None:
         found, recipe = fitted.found, fitted.recipe
+        self._stream, self._frame, self._settings = None, found.frame, streaming.settings_of(self, FROZEN)
         self.metric_, self.result_ = found.X, found.result
         self.components_ = found.frame.components(found.X, recipe.keep)
         self.mean_, self.points_, self.triplets_ = found.frame.mean, found.points, found.triplets
@@ -181,6 +207,7 @@ class MetricLearner(
     def problem(self) -> Problem:
         """The last problem solved: ``spectraplex.verify(certificate_, problem(), metric_)`` checks its certificate."""
         check_is_fitted(self, "components_")
+        streaming.certified(self)
         return problem_of(self)
 
     @property

@@ -35,12 +35,7 @@ def nothing_tried() -> dict[str, Array]:
 
 def fit_labelled(model: Any, table: Array, y: Any, seed: int, told: Any) -> Fitted:
     recipe, size, shares = recipe_of(model), size_of(model), shares_of(model)
-    classes, codes = codes_of(y)
-    if codes.size != len(table):
-        raise ValueError(
-            f"{OWNER}: Found input variables with inconsistent numbers of samples: {len(table)} points, {codes.size} "
-            "labels; give one label a point."
-        )
+    classes, codes = labels_of(table, y)
     standard = frames.standardised(table)
     Z = standard.standard(table)
     choice = Choice(size or 0.0, shares[0], nothing_tried())
@@ -51,23 +46,27 @@ def fit_labelled(model: Any, table: Array, y: Any, seed: int, told: Any) -> Fitt
     return Fitted(found, recipe, choice.radius, choice.whitening, choice.path, classes)
 
 
+def labels_of(table: Array, y: Any) -> tuple[Array, Array]:
+    """Classes, and which of them each point has."""
+    classes, codes = codes_of(y)
+    if codes.size != len(table):
+        raise ValueError(
+            f"{OWNER}: Found input variables with inconsistent numbers of samples: {len(table)} points, {codes.size} "
+            "labels; give one label a point."
+        )
+    return classes, codes
+
+
 def fit_given(model: Any, table: Array, y: Any, triplets: Any, pairs: Any, seed: int, told: Any) -> Fitted:
     """From triplets or pairs, as they are: one problem, one solution."""
-    if triplets is not None and pairs is not None:
-        raise ValueError(f"{OWNER}: give triplets or pairs, not both; fit twice to compare them.")
     recipe, size, shares = recipe_of(model), size_of(model), shares_of(model)
-    if pairs is None:
-        if y is not None:
-            raise ValueError(f"{OWNER}: give y or triplets, not both; triplets say all that labels would.")
-        triplets, alike = triplets_of(triplets, len(table)), None
-    else:
-        triplets, alike = pairs_of(pairs, y, len(table))
+    triplets, alike = given_of(y, triplets, pairs, len(table))
     if len(shares) == 1 and shares[0] != 0.0:
         raise ValueError(f"{OWNER}: whitening needs labels; leave it at 'auto' with triplets or pairs.")
     recipe, standard = replace(recipe, rounds=1), frames.standardised(table)
     near = triplets if alike is None else triplets[alike]
     frame, points = frames.in_units(standard, standard.standard(table), near[:, 0], near[:, 1])
-    bounds: Array | float = MARGIN if alike is None else np.where(alike, _APART - PAIRED, PAIRED + _APART)
+    bounds = bounds_of(alike)
     choice = Choice(size or 0.0, 0.0, nothing_tried())
     if size is None:
         choice = choose_given(recipe, points, triplets, bounds, PAIRED, seed, told.scored)
@@ -75,6 +74,22 @@ def fit_given(model: Any, table: Array, y: Any, triplets: Any, pairs: Any, seed:
     problem = recipe.problem(fit, choice.radius)
     result = solved(recipe, problem, fit, seed, told.observers, None)
     return Fitted(Found(frame, points, triplets, bounds, problem, result, 1), recipe, choice.radius, 0.0, choice.path)
+
+
+def given_of(y: Any, triplets: Any, pairs: Any, points: int) -> tuple[Array, Array | None]:
+    """Triplets, or pairs as triplets with the places of the similar ones."""
+    if triplets is not None and pairs is not None:
+        raise ValueError(f"{OWNER}: give triplets or pairs, not both; fit twice to compare them.")
+    if pairs is not None:
+        return pairs_of(pairs, y, points)
+    if y is not None:
+        raise ValueError(f"{OWNER}: give y or triplets, not both; triplets say all that labels would.")
+    return triplets_of(triplets, points), None
+
+
+def bounds_of(alike: Array | None) -> Array | float:
+    """How far each difference is to be above what it is compared with."""
+    return MARGIN if alike is None else np.where(alike, _APART - PAIRED, PAIRED + _APART)
 
 
 def problem_of(model: Any) -> Problem:

@@ -36,7 +36,8 @@ class Frame:
         largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(values.size)]
         vectors = vectors * np.where(largest < 0.0, -1.0, 1.0)  # of two signs the one with a positive largest number
         if keep == 0.0:
-            inner = vectors * np.sqrt(values)
+            largest = np.argmax(np.abs(vectors), axis=0)  # it is positive: an eigenvector is known up to its sign
+            inner = vectors * np.where(vectors[largest, np.arange(values.size)] < 0.0, -1.0, 1.0) * np.sqrt(values)
         else:
             inner = np.sqrt(keep) * np.eye(len(vectors))
             inner += (vectors * (np.sqrt(values + keep) - np.sqrt(keep))) @ vectors.T

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -31,8 +32,10 @@ def recipe_of(model: Any) -> Recipe:
 def size_of(model: Any) -> float | None:
     """The radius or the price of the trace that was given; None for a radius that is to be chosen."""
     if model.penalty is None:
-        radius = _auto("radius", model.radius)
-        if radius is not None and not 0.0 < radius <= _LARGEST:
+        if is_word(model.radius, "auto"):
+            return None
+        radius = float(model.radius) if is_real(model.radius) else 0.0
+        if not 0.0 < radius <= _LARGEST:
             raise ValueError(f"{OWNER}: radius must be 'auto' or a number above 0, at most 10⁶, got {model.radius!r}.")
         return radius
     if not is_word(model.radius, "auto"):
@@ -69,7 +72,9 @@ def codes_of(y: Any) -> tuple[Array, Array]:
     classes, codes = np.unique(labels, return_inverse=True)
     codes = codes.reshape(-1)
     if classes.size < 2:
-        raise ValueError(f"{OWNER}: y has one class, {classes[0]!r}; a metric needs two classes to tell apart.")
+        raise ValueError(
+            f"{OWNER}: y has one class, {classes.tolist()[0]!r}; a metric needs two classes to tell apart."
+        )
     if np.bincount(codes).max() < 2:
         raise ValueError(f"{OWNER}: no class in y has two points, so there is nothing that should come closer.")
     return classes, codes
@@ -129,8 +134,13 @@ def point_pairs(pairs: Any, features: int) -> Array:
     return np.asarray(table, float)
 
 
-def seed_of(model: Any) -> None:
-    """Refuse what is no seed before any work."""
-    given = model.random_state
+def seed_of(owner: str, given: Any) -> int:
+    """A number that a ``random_state`` stands for."""
     if is_real(given):
-        whole(OWNER, "random_state", given, least=0)
+        whole(owner, "random_state", given, least=0)
+    try:
+        return int(check_random_state(given).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            f"{owner}: random_state must be None, a whole number from 0 to 2³² − 1, or a RandomState, got {given!r}."
+        ) from None

@@ -15,6 +15,7 @@ from ...hooks import Hooks
 from ...places.numpy import EPS, Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
+from . import streaming
 from .linear_fitting import (
     Model,
     check,
@@ -29,6 +30,7 @@ from .linear_tasks import Counts, Residuals
 
 OWNER = "NuclearNormRegressor"
 LOSSES = ("squared", "huber", "poisson-log")
+_FROZEN = ("radius", "loss", "delta", "fit_intercept", "standardize")  # from one partial_fit to the next
 _NORMAL = 1.4826  # standard deviations in one median absolute deviation of normal errors
 
 
@@ -125,11 +127,37 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
         with whole_or_before(self):
             recipe, flat = self._recipe(X, y, sample_weight, reset=True)
             found = fit(self, recipe, hooks).attributes()
-            kind = {"_flat": flat, "_counts": recipe.loss == "poisson-log"}
-            self.__dict__.update(found, target_scale_=recipe.scale, **kind)
+            kind: dict[str, Any] = {"_flat": flat, "_counts": recipe.loss == "poisson-log"}
+            kind |= {"_settings": streaming.settings_of(self, _FROZEN), "_samples": int(recipe.kept.size)}
+            self.__dict__.update(found, target_scale_=recipe.scale, _stream=None, **kind)
         return self
 
-    def _recipe(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[_Recipe, bool]:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> NuclearNormRegressor:
+        """Learn from one batch of a stream, by ``sx.online.OnlineConditionalGradient``: see docs/quickstart-streams.md.
+
+        The first call settles the scale of features and targets (every task needs a target there), and with
+        radius="auto" the radius, by cross-validation on its samples. After ``fit`` it goes on from what was fitted,
+        with its radius and scales. Intercepts may move inside the nuclear norm; ``intercept_ridge`` is not used.
+        Nothing is certified: ``certificate_`` is None, ``solution_`` and ``status_`` are gone, and ``n_iter_`` counts
+        eigenvectors. A batch that is refused changes nothing.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in ``fit``, NaN where a target is missing.
+        """
+        with whole_or_before(self):
+            settled = self.target_scale_ if hasattr(self, "_model") else None
+            recipe, flat = self._recipe(X, y, sample_weight, reset=settled is None, settled=settled)
+            cells = None if recipe.cells is None else np.broadcast_to(recipe.cells, recipe.targets.shape)
+            loss = streaming.loss_of(recipe.loss, float(self.delta))
+            found = streaming.linear(self, recipe, loss, recipe.targets, cells, _FROZEN)
+            kind = {"_flat": flat, "_counts": recipe.loss == "poisson-log", "target_scale_": recipe.scale}
+            streaming.take(self, found | kind)
+        return self
+
+    def _recipe(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, settled: Array | None = None
+    ) -> tuple[_Recipe, bool]:
         check(self)
         if self.loss not in LOSSES:
             raise ValueError(f"{OWNER}: loss must be one of {', '.join(LOSSES)}, got {self.loss!r}.")
@@ -150,8 +178,11 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
         if kept.size < table.shape[0]:
             X, table, seen = X[kept], table[kept], seen[kept]
             weights = None if weights is None else weights[kept]
+        if settled is not None and (settled.size != table.shape[1] or flat != self._flat):
+            before = "one number a sample" if self._flat else f"{settled.size} tasks"
+            raise ValueError(f"{OWNER}.partial_fit: y has shape {y.shape}, and there were {before} in the call before.")
         empty = ~seen.any(axis=0)
-        if empty.any():
+        if empty.any() and settled is None:
             raise ValueError(f"{OWNER}: task {int(np.argmax(empty))} has no target, all are NaN; leave its column out.")
         if self.loss == "poisson-log":
             low = np.where(seen, table, 0.0)
@@ -160,14 +191,16 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
                 raise ValueError(f"{OWNER}: y[{i}, {j}] is {low[i, j]:g}; counts are at least zero with poisson-log.")
         if not np.abs(np.where(seen, table, 0.0)).max() < 1e150:
             raise ValueError(f"{OWNER}: y holds numbers larger than 1e150; divide it.")
-        return self._scaled(X, kept, table, seen, weights), flat
+        return self._scaled(X, kept, table, seen, weights, settled), flat
 
-    def _scaled(self, X: Any, kept: Array, table: Array, seen: Array, weights: Array | None) -> _Recipe:
+    def _scaled(
+        self, X: Any, kept: Array, table: Array, seen: Array, weights: Array | None, settled: Array | None
+    ) -> _Recipe:
         """Targets divided by what their tasks are divided by."""
         each = np.ones((table.shape[0], 1)) if weights is None else weights[:, None]
         cell = None if weights is None and seen.all() else each * seen if not seen.all() else each
-        scale = np.ones(table.shape[1])
-        if self.standardize and self.loss != "poisson-log":
+        scale = np.ones(table.shape[1]) if settled is None else settled
+        if settled is None and self.standardize and self.loss != "poisson-log":
             scale = _spread(table, np.broadcast_to(each * seen, table.shape), self.loss == "huber")
         delta = float(self.delta) if self.loss == "huber" else np.inf
         ridge = float(self.intercept_ridge) if self.fit_intercept else None
@@ -177,6 +210,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """The convex problem that was solved, from the data of ``fit``."""
         check_is_fitted(self)
+        streaming.certified(self)
         recipe, _ = self._recipe(X, y, sample_weight, reset=False)
         return problem_of(objective_of(recipe, float(self.tol)), self.radius_)
 
