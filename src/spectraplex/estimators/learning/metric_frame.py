@@ -33,8 +33,6 @@ class Frame:
     def components(self, X: Symmetric, keep: float) -> Array:
         """C with (x − mean)·Cᵀ the embedding in which plain distances are those of the metric keep·I + X."""
         values, vectors = X.eigh()
-        largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(values.size)]
-        vectors = vectors * np.where(largest < 0.0, -1.0, 1.0)  # of two signs the one with a positive largest number
         if keep == 0.0:
             largest = np.argmax(np.abs(vectors), axis=0)  # it is positive: an eigenvector is known up to its sign
             inner = vectors * np.where(vectors[largest, np.arange(values.size)] < 0.0, -1.0, 1.0) * np.sqrt(values)
