@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...checks import is_word
 from ...hooks import Hooks
@@ -156,7 +156,12 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             if before is None:
                 raise ValueError(f"{OWNER}.partial_fit: classes must be passed on the first call to partial_fit.")
             return np.asarray(before)
-        given = np.unique(column_or_1d(classes))
+        listed = np.asarray(classes)
+        if listed.ndim != 1 or (listed.dtype.kind == "f" and not np.isfinite(listed).all()):
+            raise ValueError(
+                f"{OWNER}.partial_fit: classes must be a list of labels, none of them NaN, got {classes!r}."
+            )
+        given = np.unique(listed)
         if before is not None and not np.array_equal(given, before):
             raise ValueError(
                 f"{OWNER}.partial_fit: classes are {given.tolist()} and were {np.asarray(before).tolist()} in the call "

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ...checks import number
+from ...checks import is_word, number
 from ...hooks import Hooks
 from ...places.numpy import EPS, Array
 from ...problem import Problem
@@ -159,7 +159,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
         self, X: Any, y: Any, sample_weight: Any, reset: bool, settled: Array | None = None
     ) -> tuple[_Recipe, bool]:
         check(self)
-        if self.loss not in LOSSES:
+        if not any(is_word(self.loss, name) for name in LOSSES):
             raise ValueError(f"{OWNER}: loss must be one of {', '.join(LOSSES)}, got {self.loss!r}.")
         number(OWNER, "delta", self.delta, positive=True)
         if y is None:
@@ -180,7 +180,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
             weights = None if weights is None else weights[kept]
         if settled is not None and (settled.size != table.shape[1] or flat != self._flat):
             before = "one number a sample" if self._flat else f"{settled.size} tasks"
-            raise ValueError(f"{OWNER}.partial_fit: y has shape {y.shape}, and there were {before} in the call before.")
+            raise ValueError(f"{OWNER}.partial_fit: y has shape {y.shape}, but the call before had {before}.")
         empty = ~seen.any(axis=0)
         if empty.any() and settled is None:
             raise ValueError(f"{OWNER}: task {int(np.argmax(empty))} has no target, all are NaN; leave its column out.")

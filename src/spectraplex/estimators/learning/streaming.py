@@ -27,6 +27,7 @@ from ...losses.protocol import Prepared, Shape
 from ...matrices.factors import Rectangular
 from ...measurements.features import Features
 from ...online import OnlineConditionalGradient, partial_fit
+from ...online.total import DENSE
 from ...paths.point import rank_of
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
@@ -36,6 +37,7 @@ from .linear_fitting import Model, Recipe, chosen, objective_of
 ARRIVAL = 8  # samples that the learner sees at a time, with one eigenvector each time
 RATE = 2.0  # the one with the least bound on the regret is slower where arrivals are alike
 _CURVED = 1.0  # of a loss that bends without bound, where longer steps overshoot
+_TINY = 1e-9  # a radius that is rounding alone
 _FAR = 100.0  # standard deviations: data so far outside is taken for an accident
 _NO_PATH: dict[str, Array] = {"radius": np.empty(0), "score": np.empty(0)}
 
@@ -106,6 +108,11 @@ class Stream:
     @classmethod
     def _of(cls, model: Any, loss: Any, moments: Moments, offset: Array, radius: float) -> Stream:
         intercept = bool(model.fit_intercept)
+        if (moments.mean.size + intercept) * offset.size > DENSE:
+            raise ValueError(
+                f"{type(model).__name__}.partial_fit: {moments.mean.size:,} features times {offset.size:,} outputs are "
+                f"more than the {DENSE:,} numbers that a stream keeps; choose features, or use fit."
+            )
         domain = NuclearBall((moments.mean.size + intercept, offset.size), radius)
         return cls(domain, Beside(loss, offset), moments, intercept, int(model.random_state))
 
@@ -152,7 +159,7 @@ def linear(
     """One batch for a linear model: its new attributes. Nothing of the model changes here."""
     owner, stream = type(model).__name__, getattr(model, "_stream", None)
     path = getattr(model, "path_", _NO_PATH)
-    with one_blas_thread, heard() as unusual:
+    with one_blas_thread, heard(owner) as unusual:
         if hasattr(model, "_model"):
             unchanged(owner, model, frozen)
             stream = Stream.onwards(model, loss) if stream is None else stream
@@ -162,6 +169,11 @@ def linear(
             if is_word(radius, "auto"):
                 told: Any = Quiet()
                 walked = chosen(model, recipe, objective_of(recipe, float(model.tol)), told, Hooks())
+                if not walked.path["radius"].size or not walked.radius > _TINY:
+                    raise ValueError(
+                        f"{owner}.partial_fit: the first batch does not say which radius is best; give a number, or "
+                        "begin with a larger batch whose targets vary."
+                    )
                 radius, path = walked.radius, walked.path
             stream = Stream.first(model, recipe, loss, offset, float(radius))
         new = stream.after(recipe.data, targets, weights)
@@ -229,12 +241,20 @@ def certified(model: Any) -> None:
 
 
 @contextmanager
-def heard() -> Iterator[list[Any]]:
-    """What the learner says of arrivals that pull unusually hard; other warnings go on."""
+def heard(owner: str) -> Iterator[list[Any]]:
+    """What the learner says of arrivals that pull unusually hard, or too hard; other warnings go on."""
     found: list[Any] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield found
+        try:
+            yield found
+        except ValueError as error:
+            if "too large to go on with" not in str(error):
+                raise
+            raise ValueError(
+                f"{owner}.partial_fit: features or targets of this batch are so large that their loss or its gradient "
+                "leaves the range of floating point; nothing was changed. Look at them."
+            ) from None
     for each in caught:
         if issubclass(each.category, RuntimeWarning):
             found.append(each)
