@@ -216,7 +216,7 @@ def test_a_refused_batch_changes_nothing(kind, after_fit):
     hole, huge, wide = X.copy(), X.copy(), np.column_stack([X, X[:, 0]])
     hole[3, 1], huge[40, 2] = np.nan, 1e200
     untouched = pickle.loads(pickle.dumps(model))
-    before, said = state(model), {"wide": "features", "hole": "NaN", "huge": "as large as|too large|not a number|NaN"}
+    before, said = state(model), {"wide": "features", "hole": "NaN", "huge": "as large as|so large"}
     for name, batch in (("wide", wide), ("hole", hole), ("huge", huge)):
         with pytest.raises(ValueError, match=said[name]):
             model.partial_fit(batch, y)
@@ -249,7 +249,12 @@ def test_what_a_classifier_is_told_of_its_classes():
         model.partial_fit(X, np.zeros(60, int), classes=[0])
     with pytest.raises(ValueError, match="needs all samples at once"):
         clone(model).set_params(class_weight="balanced").partial_fit(X, y, **more)
+    for classes in ("abc", [[0, 1], [2, 3]], [0, 1, np.nan]):
+        with pytest.raises(ValueError, match="classes must be a list of labels"):
+            model.partial_fit(X, y, classes=classes)
     one = y == y[0]
+    with pytest.raises(ValueError, match="does not say which radius is best; give a number"):
+        NuclearNormClassifier().partial_fit(X[one], y[one], **more)
     model.partial_fit(X[one], y[one], **more)  # a batch need not have all of them
     assert model.classes_.tolist() == [0, 1, 2] and model.decision_function(X).shape == (60, 3)
     with pytest.raises(ValueError, match=r"classes are \[0, 1, 2, 3\] and were \[0, 1, 2\]"):
@@ -268,7 +273,7 @@ def test_what_a_regressor_is_told_of_its_tasks():
     with pytest.raises(ValueError, match="1 sample does not say"):
         model.partial_fit(X[:1], y[:1])
     model.partial_fit(X, y).partial_fit(X, blank).partial_fit(X[:1], y[:1])
-    with pytest.raises(ValueError, match="3 tasks in the call before"):
+    with pytest.raises(ValueError, match="but the call before had 3 tasks"):
         model.partial_fit(X, y[:, :2])
     with pytest.raises(ValueError, match="loss was 'squared' in the call before"):
         model.set_params(loss="huber").partial_fit(X, y)
@@ -341,3 +346,17 @@ def test_one_class_is_named_as_it_was_written():
 def test_a_kernel_that_is_not_fitted_says_so():
     with pytest.raises(NotFittedError, match="not fitted"):
         _ = KernelLearner().kernel_
+
+
+def test_a_table_of_weights_too_large_to_keep_is_refused():
+    X = sp.random(20, 500_000, density=1e-4, format="csr", random_state=0)
+    with pytest.raises(ValueError, match="500,000 features times 10 outputs are more than the 4,000,000 numbers"):
+        NuclearNormClassifier(radius=4.0).partial_fit(X, np.arange(20) % 10, classes=np.arange(10))
+
+
+def test_features_so_large_that_a_loss_is_no_number_are_refused():
+    for kind in ("regressor", "metric"):
+        model, X, y, _ = small(kind)
+        model.partial_fit(X, y)
+        with pytest.raises(ValueError, match="leaves the range of floating point; nothing was changed"):
+            model.partial_fit(X * 1e120, y)

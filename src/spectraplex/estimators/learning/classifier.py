@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...checks import is_word
 from ...hooks import Hooks
@@ -17,8 +16,8 @@ from ...losses import Softmax
 from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
-from . import streaming
-from .linear_classes import Classes
+from . import linear_streaming, streaming
+from .classifier_recipe import ClassRecipe
 from .linear_fitting import (
     Model,
     check,
@@ -140,7 +139,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         with whole_or_before(self):
             known = self._classes(classes)
             recipe, _ = self._recipe(X, y, sample_weight, reset=not hasattr(self, "_model"), known=known)
-            found = streaming.linear(self, recipe, Softmax(), recipe.labels, recipe.weights, _FROZEN)
+            found = linear_streaming.after(self, recipe, Softmax(), recipe.labels, recipe.weights, _FROZEN)
             streaming.take(self, found | {"classes_": known})
         return self
 
@@ -156,7 +155,12 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             if before is None:
                 raise ValueError(f"{OWNER}.partial_fit: classes must be passed on the first call to partial_fit.")
             return np.asarray(before)
-        given = np.unique(column_or_1d(classes))
+        listed = np.asarray(classes)
+        if listed.ndim != 1 or (listed.dtype.kind == "f" and not np.isfinite(listed).all()):
+            raise ValueError(
+                f"{OWNER}.partial_fit: classes must be a list of labels, none of them NaN, got {classes!r}."
+            )
+        given = np.unique(listed)
         if before is not None and not np.array_equal(given, before):
             raise ValueError(
                 f"{OWNER}.partial_fit: classes are {given.tolist()} and were {np.asarray(before).tolist()} in the call "
@@ -168,7 +172,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _recipe(
         self, X: Any, y: Any, sample_weight: Any, reset: bool, known: Array | None = None
-    ) -> tuple[_Recipe, Array]:
+    ) -> tuple[ClassRecipe, Array]:
         check(self)
         if y is None:
             raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None.")
@@ -209,7 +213,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{OWNER}: class_weight must be positive for every class, got {self.class_weight!r}.")
             weights = each[labels] if weights is None else weights * each[labels]
         ridge = float(self.intercept_ridge) if self.fit_intercept else None
-        return _Recipe(X, kept, labels, classes.size, weights, ridge, bool(self.standardize)), classes
+        return ClassRecipe(X, kept, labels, classes.size, weights, ridge, bool(self.standardize)), classes
 
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """The convex problem that was solved, from the data of ``fit``."""
@@ -266,32 +270,3 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass(frozen=True, eq=False)
-class _Recipe:
-    """Samples with their classes."""
-
-    data: Any
-    kept: Array
-    labels: Array
-    count: int
-    weights: Array | None
-    ridge: float | None
-    standardize: bool
-
-    def outputs(self, rows: Array | None) -> Classes:
-        labels = self.labels if rows is None else self.labels[rows]
-        weights = self.weights if rows is None or self.weights is None else self.weights[rows]
-        offset = np.zeros(self.count)
-        if self.ridge is not None:  # half a sample more of every class: one may be missing in a fold
-            total = np.bincount(labels, weights, self.count)
-            offset = np.log((total + 0.5) / (total.sum() + 0.5 * self.count))
-        return Classes(labels, self.count, weights, offset)
-
-    def judged(self, rows: Array, offset: Array) -> Classes:
-        weights = None if self.weights is None else self.weights[rows]
-        return Classes(self.labels[rows], self.count, weights, offset)
-
-    def strata(self) -> Array:
-        return self.labels

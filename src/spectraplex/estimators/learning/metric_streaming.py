@@ -47,7 +47,7 @@ def learned(model: Any, table: Array, y: Any, triplets: Any, pairs: Any, seed: i
             "in place of penalty."
         )
     recipe, known = recipe_of(model), hasattr(model, "components_")
-    with one_blas_thread, streaming.heard() as unusual:
+    with one_blas_thread, streaming.heard(OWNER) as unusual:
         if known:
             streaming.unchanged(OWNER, model, FROZEN)
         given = triplets is not None or pairs is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,12 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ...checks import number
+from ...checks import is_word, number
 from ...hooks import Hooks
-from ...places.numpy import EPS, Array
+from ...places.numpy import Array
 from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
-from . import streaming
+from . import linear_streaming, streaming
 from .linear_fitting import (
     Model,
     check,
@@ -26,12 +25,11 @@ from .linear_fitting import (
     weights_or_say,
     whole_or_before,
 )
-from .linear_tasks import Counts, Residuals
+from .regressor_recipe import TaskRecipe, spread
 
 OWNER = "NuclearNormRegressor"
 LOSSES = ("squared", "huber", "poisson-log")
 _FROZEN = ("radius", "loss", "delta", "fit_intercept", "standardize")  # from one partial_fit to the next
-_NORMAL = 1.4826  # standard deviations in one median absolute deviation of normal errors
 
 
 class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -149,17 +147,17 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
             settled = self.target_scale_ if hasattr(self, "_model") else None
             recipe, flat = self._recipe(X, y, sample_weight, reset=settled is None, settled=settled)
             cells = None if recipe.cells is None else np.broadcast_to(recipe.cells, recipe.targets.shape)
-            loss = streaming.loss_of(recipe.loss, float(self.delta))
-            found = streaming.linear(self, recipe, loss, recipe.targets, cells, _FROZEN)
+            loss = linear_streaming.loss_of(recipe.loss, float(self.delta))
+            found = linear_streaming.after(self, recipe, loss, recipe.targets, cells, _FROZEN)
             kind = {"_flat": flat, "_counts": recipe.loss == "poisson-log", "target_scale_": recipe.scale}
             streaming.take(self, found | kind)
         return self
 
     def _recipe(
         self, X: Any, y: Any, sample_weight: Any, reset: bool, settled: Array | None = None
-    ) -> tuple[_Recipe, bool]:
+    ) -> tuple[TaskRecipe, bool]:
         check(self)
-        if self.loss not in LOSSES:
+        if not any(is_word(self.loss, name) for name in LOSSES):
             raise ValueError(f"{OWNER}: loss must be one of {', '.join(LOSSES)}, got {self.loss!r}.")
         number(OWNER, "delta", self.delta, positive=True)
         if y is None:
@@ -180,7 +178,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
             weights = None if weights is None else weights[kept]
         if settled is not None and (settled.size != table.shape[1] or flat != self._flat):
             before = "one number a sample" if self._flat else f"{settled.size} tasks"
-            raise ValueError(f"{OWNER}.partial_fit: y has shape {y.shape}, and there were {before} in the call before.")
+            raise ValueError(f"{OWNER}.partial_fit: y has shape {y.shape}, but the call before had {before}.")
         empty = ~seen.any(axis=0)
         if empty.any() and settled is None:
             raise ValueError(f"{OWNER}: task {int(np.argmax(empty))} has no target, all are NaN; leave its column out.")
@@ -195,17 +193,17 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
 
     def _scaled(
         self, X: Any, kept: Array, table: Array, seen: Array, weights: Array | None, settled: Array | None
-    ) -> _Recipe:
+    ) -> TaskRecipe:
         """Targets divided by what their tasks are divided by."""
         each = np.ones((table.shape[0], 1)) if weights is None else weights[:, None]
         cell = None if weights is None and seen.all() else each * seen if not seen.all() else each
         scale = np.ones(table.shape[1]) if settled is None else settled
         if settled is None and self.standardize and self.loss != "poisson-log":
-            scale = _spread(table, np.broadcast_to(each * seen, table.shape), self.loss == "huber")
+            scale = spread(table, np.broadcast_to(each * seen, table.shape), self.loss == "huber")
         delta = float(self.delta) if self.loss == "huber" else np.inf
         ridge = float(self.intercept_ridge) if self.fit_intercept else None
         targets = np.where(seen, table, 0.0) / scale
-        return _Recipe(X, kept, targets, cell, weights, ridge, bool(self.standardize), self.loss, delta, scale)
+        return TaskRecipe(X, kept, targets, cell, weights, ridge, bool(self.standardize), self.loss, delta, scale)
 
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """The convex problem that was solved, from the data of ``fit``."""
@@ -244,71 +242,3 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass(frozen=True, eq=False)
-class _Recipe:
-    """Samples with the targets of all tasks, zero where missing, and the weight of each target."""
-
-    data: Any
-    kept: Array
-    targets: Array
-    cells: Array | None
-    weights: Array | None
-    ridge: float | None
-    standardize: bool
-    loss: str
-    delta: float
-    scale: Array
-
-    def outputs(self, rows: Array | None) -> Residuals | Counts:
-        targets = self.targets if rows is None else self.targets[rows]
-        cells = self.cells if rows is None or self.cells is None else self.cells[rows]
-        return self._tasks(targets, cells, self._offset(targets, cells))
-
-    def judged(self, rows: Array, offset: Array) -> Residuals | Counts:
-        return self._tasks(self.targets[rows], None if self.cells is None else self.cells[rows], offset)
-
-    def _tasks(self, targets: Array, cells: Array | None, offset: Array) -> Residuals | Counts:
-        if self.loss == "poisson-log":
-            return Counts(targets, cells, offset)
-        return Residuals(targets, cells, offset, self.delta)
-
-    def _offset(self, targets: Array, cells: Array | None) -> Array:
-        """What a model without features says of each task."""
-        if self.ridge is None:
-            return np.zeros(targets.shape[1])
-        weights = np.broadcast_to(np.ones((1, 1)) if cells is None else cells, targets.shape)
-        if self.loss == "huber":
-            return _medians(targets, weights)
-        total, mass = (weights * targets).sum(axis=0), weights.sum(axis=0)
-        if self.loss == "poisson-log":  # half a count more: a task may have none at all
-            return np.asarray(np.log((total + 0.5) / (mass + 0.5)))
-        return np.asarray(total / np.maximum(mass, 1e-300))
-
-    def strata(self) -> Array:
-        return np.zeros(self.targets.shape[0])
-
-
-def _spread(table: Array, weights: Array, robust: bool) -> Array:
-    """Standard deviation of every task, or its robust stand-in; one where targets do not vary."""
-    held = np.where(weights > 0.0, table, 0.0)
-    mean = (weights * held).sum(axis=0) / weights.sum(axis=0)
-    deviation = np.sqrt((weights * (held - mean) ** 2).sum(axis=0) / weights.sum(axis=0))
-    if robust:
-        middle = _medians(held, weights)
-        typical = _NORMAL * _medians(np.abs(held - middle), weights)
-        deviation = np.where(typical > 0.0, typical, deviation)
-    fine = deviation > 64 * EPS * np.abs(mean)
-    return np.where(fine, deviation, 1.0)
-
-
-def _medians(table: Array, weights: Array) -> Array:
-    """Weighted medians of the columns: the middle of all numbers with half of the weight on either side."""
-    order = np.argsort(table, axis=0, kind="stable")
-    values = np.take_along_axis(table, order, axis=0)
-    mass = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
-    half, columns = 0.5 * mass[-1], np.arange(table.shape[1])
-    low = np.argmax(mass >= half * (1 - 1e-12), axis=0)
-    high = np.argmax(mass > half * (1 + 1e-12), axis=0)
-    return np.asarray(0.5 * (values[low, columns] + values[high, columns]))

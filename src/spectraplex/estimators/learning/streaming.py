@@ -1,12 +1,4 @@
-"""``partial_fit``: batches for the online learner, some samples an arrival.
-
-What features and targets are centred and scaled by, the offsets and the radius are settled in the first call. Then
-
-    scores of a sample = offset + [x̃, 1]·W,   ‖W‖_* ≤ radius,
-
-so intercepts may move, inside the nuclear norm. After ``fit`` the offsets are its intercepts, and the learner starts at
-its matrix and counts its samples as arrivals of the past.
-"""
+"""What ``partial_fit`` of all learners shares: how a batch is parted, what must stay, what is left of a fit."""
 
 from __future__ import annotations
 
@@ -14,30 +6,15 @@ import copy
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...checks import is_word
-from ...domains.sets import NuclearBall
-from ...hooks import Hooks
-from ...losses import Huber, PoissonLog, Softmax, Squared
-from ...losses.protocol import Prepared, Shape
-from ...matrices.factors import Rectangular
-from ...measurements.features import Features
-from ...online import OnlineConditionalGradient, partial_fit
-from ...paths.point import rank_of
 from ...places.numpy import Array
-from ...places.threads import one_blas_thread
-from .linear_data import Moments, moments_of
-from .linear_fitting import Model, Recipe, chosen, objective_of
 
 ARRIVAL = 8  # samples that the learner sees at a time, with one eigenvector each time
 RATE = 2.0  # the one with the least bound on the regret is slower where arrivals are alike
-_CURVED = 1.0  # of a loss that bends without bound, where longer steps overshoot
 _FAR = 100.0  # standard deviations: data so far outside is taken for an accident
-_NO_PATH: dict[str, Array] = {"radius": np.empty(0), "score": np.empty(0)}
 
 #: What only a solve leaves behind: an online learner certifies nothing.
 _SOLVED = ("solution_", "status_", "result_", "n_rounds_", "points_", "triplets_", "bounds_")
@@ -50,132 +27,6 @@ class Quiet:
 
     def scored(self, radius: float, score: float) -> None:
         """Nothing."""
-
-
-@dataclass(frozen=True, eq=False)
-class Beside:
-    """ℓ(z + offset; b) over tables of outputs; a target that is missing has weight zero."""
-
-    loss: Any
-    offset: Array
-
-    @property
-    def name(self) -> str:
-        return str(self.loss.name)
-
-    def prepare(self, targets: Any, weights: Any, shape: Shape) -> Prepared:
-        own: Any = self
-        if isinstance(self.loss, Softmax):
-            found = self.loss.prepare(targets, weights, shape)
-            own = replace(self, loss=found.loss)
-            return replace(found, loss=own)
-        return Prepared(own, targets.reshape(-1), None if weights is None else weights.reshape(-1))
-
-    def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
-        value, slope = self.loss.evaluate((z.reshape(-1, self.offset.size) + self.offset).reshape(-1), b, weights)
-        return float(value), np.asarray(slope)
-
-
-@dataclass(frozen=True, eq=False)
-class Stream:
-    """A learner of a linear model, and what was settled in the first call."""
-
-    domain: NuclearBall
-    loss: Beside
-    moments: Moments
-    intercept: bool
-    seed: int
-    learner: OnlineConditionalGradient | None = None
-    far: bool = False  # whether the last batch was
-
-    @classmethod
-    def first(cls, model: Any, recipe: Recipe, loss: Any, offset: Array, radius: float) -> Stream:
-        moments = moments_of(recipe.data, recipe.weights, recipe.ridge is not None, recipe.standardize)
-        return cls._of(model, loss, moments, offset, radius)
-
-    @classmethod
-    def onwards(cls, model: Any, loss: Any) -> Stream:
-        """From where ``fit`` ended."""
-        found: Model = model._model
-        new = cls._of(model, loss, found.moments, found.intercept, model.radius_)
-        U = np.vstack([found.U, np.zeros((1, found.s.size))]) if new.intercept else found.U
-        start, past = Rectangular(np.ascontiguousarray(U), found.s, found.V), -(-model._samples // ARRIVAL)
-        asked: dict[str, Any] = dict(rate=new.rate, seed=new.seed, start=start, past=past)
-        return replace(new, learner=OnlineConditionalGradient(new.domain, new.loss, **asked))
-
-    @classmethod
-    def _of(cls, model: Any, loss: Any, moments: Moments, offset: Array, radius: float) -> Stream:
-        intercept = bool(model.fit_intercept)
-        domain = NuclearBall((moments.mean.size + intercept, offset.size), radius)
-        return cls(domain, Beside(loss, offset), moments, intercept, int(model.random_state))
-
-    @property
-    def rate(self) -> float:
-        return _CURVED if isinstance(self.loss.loss, PoissonLog) else RATE
-
-    def after(self, data: Any, targets: Array, weights: Array | None) -> Stream:
-        """With one batch more; this one stays as it was. Weights are one a sample with softmax, else one a target."""
-        learner, outputs, far = copy.copy(self.learner), self.domain.shape[1], self.outside(targets)
-        for rows in arrivals(data.shape[0]):
-            part = data[rows].toarray() if hasattr(data, "toarray") else data[rows]
-            made = (part - self.moments.mean) / self.moments.scale
-            far = far or is_far(made)
-            made = np.column_stack([made, np.ones(rows.size)]) if self.intercept else made
-            some = None if weights is None else weights[rows]
-            arrival = (Features(made, outputs), targets[rows], some)
-            learner = partial_fit(learner, self.domain, self.loss, *arrival, rate=self.rate, seed=self.seed)
-        return replace(self, learner=learner, far=far)
-
-    def outside(self, targets: Array) -> bool:
-        """Whether targets are far from what the offsets say; classes never are."""
-        if isinstance(self.loss.loss, Softmax):
-            return False
-        if isinstance(self.loss.loss, PoissonLog):
-            return is_far(targets / np.exp(self.loss.offset))
-        return is_far(targets - self.loss.offset)
-
-    def attributes(self) -> dict[str, Any]:
-        """What an estimator shows of it."""
-        assert self.learner is not None
-        U, s, V = (np.asarray(part) for part in self.learner.X.triple())
-        rows, moved = self.moments.mean.size, (V * s) @ U[-1] if self.intercept else 0.0
-        X = Rectangular(np.ascontiguousarray(U[:rows]), s, V)
-        U, s, V = X.svd()
-        model = Model(self.moments, U, s, V, self.loss.offset + moved)
-        shown = {"U_": U, "s_": s, "V_": V, "rank_": rank_of(X), "radius_": float(self.domain.radius)}
-        return shown | {"n_iter_": self.learner.arrivals, "_model": model, "_stream": self}
-
-
-def linear(
-    model: Any, recipe: Recipe, loss: Any, targets: Array, weights: Array | None, frozen: Iterable[str]
-) -> dict[str, Any]:
-    """One batch for a linear model: its new attributes. Nothing of the model changes here."""
-    owner, stream = type(model).__name__, getattr(model, "_stream", None)
-    path = getattr(model, "path_", _NO_PATH)
-    with one_blas_thread, heard() as unusual:
-        if hasattr(model, "_model"):
-            unchanged(owner, model, frozen)
-            stream = Stream.onwards(model, loss) if stream is None else stream
-        else:
-            enough(owner, recipe.data.shape[0], recipe.standardize)
-            offset, radius = recipe.outputs(None).offset, model.radius
-            if is_word(radius, "auto"):
-                told: Any = Quiet()
-                walked = chosen(model, recipe, objective_of(recipe, float(model.tol)), told, Hooks())
-                radius, path = walked.radius, walked.path
-            stream = Stream.first(model, recipe, loss, offset, float(radius))
-        new = stream.after(recipe.data, targets, weights)
-    say(owner, unusual, new.far)
-    found = new.attributes()
-    return found | {"certificate_": None, "path_": path, "_settings": settings_of(model, frozen)}
-
-
-# ------------------------------------------------------------------------------------------- what all learners share
-
-
-def loss_of(name: str, delta: float) -> Any:
-    """The loss of a regressor by its name."""
-    return {"squared": Squared(), "huber": Huber(delta), "poisson-log": PoissonLog()}[name]
 
 
 def arrivals(samples: int) -> Iterator[Array]:
@@ -229,12 +80,20 @@ def certified(model: Any) -> None:
 
 
 @contextmanager
-def heard() -> Iterator[list[Any]]:
-    """What the learner says of arrivals that pull unusually hard; other warnings go on."""
+def heard(owner: str) -> Iterator[list[Any]]:
+    """What the learner says of arrivals that pull unusually hard, or too hard; other warnings go on."""
     found: list[Any] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield found
+        try:
+            yield found
+        except ValueError as error:
+            if "too large to go on with" not in str(error):
+                raise
+            raise ValueError(
+                f"{owner}.partial_fit: features or targets of this batch are so large that their loss or its gradient "
+                "leaves the range of floating point; nothing was changed. Look at them."
+            ) from None
     for each in caught:
         if issubclass(each.category, RuntimeWarning):
             found.append(each)
