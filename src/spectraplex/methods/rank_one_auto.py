@@ -45,6 +45,7 @@ from .small_shares import best_sizes
 _GROWTH = 1.1
 _LEAST = 0.05
 _MOST = 10.0  # times the rest of X, what it grows by in one step at the most
+_BLURRED = 32.0  # times its own rounding, what a carried image may be off by: growth of X multiplies it
 
 
 def auto_step(
@@ -73,13 +74,18 @@ def auto_step(
     weights = atoms.weights * (1.0 - sizes[-1]) if ways.others else atoms.weights.copy()
     weights[chosen] = moved[1 : 1 + len(chosen)]
     weights, size = np.maximum(weights, 0.0), max(float(moved[0]), 0.0)
-    image = problem.lifted.combine(1.0, point.image, 1.0, direction)
-    new = problem.point(tidy(atoms.spread(weights, v, size)), image)
+    grown = memory.grown * (1.0 - float(sizes[-1]) if ways.others else 1.0)
+    there = tidy(atoms.spread(weights, v, size))
+    image = problem.lifted.combine(1.0, point.image, 1.0, direction) if grown <= _BLURRED else None
+    new = problem.point(there, image)
+    grown = 1.0 if image is None else max(grown, 1.0)
 
     curvature = met(ways.curves[0], size, problem.place.gram(v, x), memory.curvature)
     scores, seen = aligned(scores, seen, weights, size, new.atoms)
     hopes = _hopes(memory, strength > 0.0, point.value - new.value)
-    later = replace(memory, t=memory.t + 1, guess=v, curvature=curvature, scores=scores, seen=seen, **hopes)
+    later = replace(
+        memory, t=memory.t + 1, guess=v, curvature=curvature, scores=scores, seen=seen, grown=grown, **hopes
+    )
     return new, later, Step("move", size, descent.products, found.gap)
 
 

@@ -83,6 +83,7 @@ class RORMemory:
     plain: float = math.inf  # from a plain one
     scores: Array = field(default_factory=_none)  # of the atoms, as far as they are known, and
     seen: Array = field(default_factory=_none)  # the step at which each was seen
+    grown: float = 1.0  # how often the rounding of the carried image has been multiplied since it was measured
 
 
 class Settings(Protocol):
