@@ -101,12 +101,13 @@ def test_a_light_column_goes_only_where_that_changes_nothing_or_a_descent_follow
 
 def test_factors_are_kept_in_single_precision_only_where_that_leaves_the_value_near():
     problem = completion(3)
-    start = descended(problem, 4, 0, most=200)
+    start = descended(problem, 4, 0, most=3)  # far from the optimum f sees that Y is rounded
     point = problem.point(Atoms.of(start.Y, np.linalg.norm(start.Y, axis=0) ** 2))
     rough = descend(problem, start.Y, point.image, 1.0, most=1, fading=0.0, single=True, near=(point.value, np.inf))
     exact = descend(problem, start.Y, point.image, 1.0, most=1, fading=0.0, single=True, near=(point.value, 0.0))
     double = descend(problem, start.Y, point.image, 1.0, most=1, fading=0.0)
-    assert exact.value == double.value != rough.value
+    assert abs(exact.value - double.value) <= 1e-13 * abs(double.value)
+    assert abs(rough.value - double.value) > 1e-11 * abs(double.value)
 
 
 @pytest.mark.parametrize("problem_seed", [1, 3])

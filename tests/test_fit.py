@@ -128,13 +128,22 @@ def test_every_pair_is_an_objective(form, name, weighted):
     assert report.skipped < 3
 
 
+def unseen_gap(problem, X):
+    """The gap that rounding hides: a Frank-Wolfe step gains gap²/(2·curvature), and eight last bits of f are no gain."""
+    point = problem.point(problem.domain.raised(X))
+    v = np.linalg.eigh(problem.descent(point).dense())[1][:, -1:]
+    towards = problem.lifted.combine(1.0, problem.image_of(v), -1.0, point.image)
+    hidden = 8 * np.finfo(float).eps * abs(point.value)
+    return float(np.sqrt(2.0 * problem.curve(point, towards).curvature(0.0) * hidden))
+
+
 @pytest.mark.parametrize(("form", "name"), PAIRS)
 def test_every_pair_is_solved_and_its_certificate_verifies(form, name, tmp_path):
     """The bracket holds beside a longer run with another method, and after saving and loading."""
     problem = problem_of(form, name, seed=3, weighted=True)
     rough = sx.solve(problem, stop=sx.Stop(gap=1e-3, max_steps=200))
     fine = sx.solve(problem, stop=sx.Stop(gap=1e-7, max_steps=200))
-    assert rough.gap <= 1e-3 and fine.gap <= 1e-5, (rough, fine)
+    assert rough.gap <= 1e-3 and fine.gap <= max(1e-7, unseen_gap(problem, fine.X)), (rough, fine)
     assert rough.lower_bound <= fine.value + fine.certificate.rounding
     assert fine.lower_bound <= rough.value + rough.certificate.rounding
     assert sx.verify(rough.certificate, problem, rough.X)
