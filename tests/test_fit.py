@@ -129,7 +129,7 @@ def test_every_pair_is_an_objective(form, name, weighted):
 
 
 def unseen_gap(problem, X):
-    """The gap that rounding hides: a Frank-Wolfe step gains gap²/(2·curvature), and eight last bits of f are no gain."""
+    """What rounding hides: a Frank-Wolfe step gains gap²/(2·curvature), and eight last bits of f are no gain."""
     point = problem.point(problem.domain.raised(X))
     v = np.linalg.eigh(problem.descent(point).dense())[1][:, -1:]
     towards = problem.lifted.combine(1.0, problem.image_of(v), -1.0, point.image)
