@@ -29,7 +29,7 @@ from ..places.torch_marks import rows_mark
 from ..places.torch_pattern import TorchPattern, TorchSparse
 from ..places.torch_tall import TorchTall
 from ..rounding import norm
-from .facts import facts_of
+from .facts import ObjectiveFacts, facts_of, facts_read
 from .fused import FusedGradient, Sampled, Sloped, fused_table
 
 _ASKED = ("parts", "called", "start", "require_hermitian", "require_signs", "fitted", "dense", "held", "single")
@@ -139,6 +139,7 @@ class There:
         for name in (*_ASKED, *_MORE):
             setattr(self, name, getattr(facts, name))
         self._facts_here = facts
+        self.some = self.units = None  # parts of the observations are taken on this machine alone
         self.conjugate = None if facts.conjugate is None else self._conjugate
         self.rounding = None if facts.rounding is None else self._rounding
 
@@ -150,6 +151,11 @@ class There:
             free -= torch.cuda.memory_allocated(self.place.device)
             require_room(self.home, image_size(self.home), free, str(self.place.device))
         return moved(self.home, self.place)
+
+    @cached_property
+    def _own_facts(self) -> ObjectiveFacts:
+        """The record of this objective itself: rules of ``home`` that are used here ask for it, not for that inside."""
+        return facts_read(self)
 
     def __getattr__(self, name: str) -> Any:
         if name in _NUMBERS:
