@@ -168,7 +168,7 @@ def _place(error: BaseException) -> str:
 
 def answered(report: Report, rng: np.random.Generator, case: Case, share: Share) -> None:
     """Solve it, and look at everything that comes back."""
-    method = pick(rng, *methods_for(case.problem))
+    method = pick(rng, *methods_for(case.where))
     result = solved(report, rng, case, method)
     if result is None:
         return
