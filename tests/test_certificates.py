@@ -58,6 +58,7 @@ def test_brackets_near_the_optimum_long(block):
         check(seed)
 
 
+@pytest.mark.slow
 def test_negative_control_a_ritz_value_gives_false_brackets():
     """The same problems with the usual estimate in place of the bound: if none were false, they would be too easy."""
     false = 0
@@ -431,6 +432,7 @@ def test_what_is_hidden_by_rounding_is_inside_the_bound():
             assert 1.0 + e <= bound.value <= 1.0 + 1e-7
 
 
+@pytest.mark.slow
 def test_a_gradient_that_cancels_carries_its_rounding():
     """Measurements of size 1e9 that cancel in the gradient; judged by a feasible value in exact fractions."""
     from fractions import Fraction

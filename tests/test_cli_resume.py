@@ -46,7 +46,9 @@ def job(data: Path, out: Path, **said: object) -> fitting.Job:
     return fitting.Job(data, out, {"checkpoint": 0.0, "report": False, "tolerance": 1e-4, **said}, quiet=True)
 
 
-@pytest.mark.parametrize("said", [{}, {"radius": 60.0, "implicit": 0.5}], ids=["auto", "given"])
+@pytest.mark.parametrize(
+    "said", [pytest.param({}, marks=pytest.mark.slow), {"radius": 60.0, "implicit": 0.5}], ids=["auto", "given"]
+)
 def test_a_run_killed_at_any_step_ends_with_the_same_factors(tmp_path, monkeypatch, said):
     data = write(tmp_path / "r.csv", 40, 30, 500)
     fitting.complete(job(data, tmp_path / "whole", **said, checkpoint=None))

@@ -118,7 +118,7 @@ def test_random_rows_do_not_hang_on_how_they_are_shared_out(client):
     np.testing.assert_allclose(drawn[0], drawn[1], rtol=1e-14)
 
 
-@pytest.mark.parametrize("loss", ["squared", "huber"])
+@pytest.mark.parametrize("loss", ["squared", pytest.param("huber", marks=pytest.mark.slow)])
 def test_the_answer_is_that_of_one_machine_and_is_certified(client, loss):
     rows, cols, values = table(240, 60, 0.2, seed=5)
     whole = sx.Completion(rows, cols, values, (240, 60), loss)
@@ -142,7 +142,7 @@ def frame(parts=3, seed=6, labels=str):
     return named, dd.from_pandas(named, npartitions=parts)
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3])
+@pytest.mark.parametrize("shards", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 3))])
 def test_from_a_frame_of_any_order_and_any_labels(client, shards):
     told, far = frame()
     objective = sx.Completion.from_dask(far, row="who", column="what", value="stars", shards=shards)

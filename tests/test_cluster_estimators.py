@@ -83,6 +83,7 @@ def test_values_slopes_and_conjugates_are_those_of_one_machine(client, loss, rid
     assert sx.Problem(shared, domain).fingerprint == sx.Problem(whole, domain).fingerprint
 
 
+@pytest.mark.slow
 def test_the_certificate_of_intercepts_holds_on_one_machine(client):
     whole, shared = both(client, Squared())
     domain, stop = sx.NuclearBall(whole.shape, 10.0), sx.Stop(relative_gap=1e-2)
@@ -119,7 +120,7 @@ def ratings(parts=3):
 @pytest.mark.parametrize(
     ("settings", "value"),
     [
-        ({"radius": 20.0}, "stars"),
+        pytest.param({"radius": 20.0}, "stars", marks=pytest.mark.slow),
         pytest.param({"radius": 20.0, "loss": "huber", "weighting": "plain"}, "stars", marks=pytest.mark.long),
         pytest.param({"radius": 20.0, "loss": "logistic"}, "liked", marks=pytest.mark.long),
         ({"radius": 60.0, "intercepts": False}, "stars"),

@@ -94,7 +94,9 @@ def test_a_mask_is_where_nothing_is():
     assert np.array_equal(filled, NuclearNormImputer().fit_transform(np.where(hidden, np.nan, array)))
 
 
-@pytest.mark.parametrize(("loss", "delta"), [("squared", "auto"), ("huber", "auto"), ("huber", None)])
+@pytest.mark.parametrize(
+    ("loss", "delta"), [("squared", "auto"), ("huber", "auto"), pytest.param("huber", None, marks=pytest.mark.slow)]
+)
 def test_the_unit_of_the_values_does_not_matter(loss, delta, monkeypatch):
     """With the same random starts in every unit: usually they depend on the data, and two radii may be as good."""
     for module in ("run", "certificates.certifier"):

@@ -96,6 +96,7 @@ def test_ridges_on_wide_factors_are_the_nuclear_norm():
     np.testing.assert_allclose(model.predict(pairs).reshape(14, 9), P @ Q.T, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_ridge_per_rating_is_a_weighting_and_a_price():
     """½Σ(error² + reg(‖p‖² + ‖q‖²)) over the ratings: λ = reg·n/√(rows·columns), exponent ½ without smoothing."""
     rng, reg = np.random.default_rng(4), 0.25

@@ -84,7 +84,7 @@ def test_rows_of_the_training_table_come_out_as_in_the_transductive_answer(fitte
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the iterative imputer's
-@pytest.mark.parametrize(("name", "share"), [("wine", 0.3), ("diabetes", 0.5)])
+@pytest.mark.parametrize(("name", "share"), [("wine", 0.3), pytest.param("diabetes", 0.5, marks=pytest.mark.slow)])
 def test_better_than_mean_knn_and_iterative_imputers_on_correlated_tables(name, share):
     table = getattr(datasets, f"load_{name}")().data
     table = (table - table.mean(axis=0)) / table.std(axis=0)

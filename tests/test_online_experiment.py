@@ -13,6 +13,8 @@ from spectraplex.experiments.document import Document, Run, read
 from spectraplex.experiments.online import run as numerics
 from spectraplex.experiments.online import words
 
+pytestmark = pytest.mark.slow  # its streams run for seconds
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):

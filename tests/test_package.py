@@ -64,7 +64,10 @@ print(r.value > 0, type(kernels.gather._cache).__name__)
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: Pages of several seconds: run by .ci/run and make test-long.
-SLOW = ("estimators.md", "coming-from.md", "quickstart-image.md", "paths.md")
+SLOW = (
+    *("estimators.md", "coming-from.md", "quickstart-image.md", "paths.md"),
+    *("quickstart-clicks.md", "fast.md", "imputation.md", "certificates.md"),
+)
 
 
 @pytest.mark.parametrize(

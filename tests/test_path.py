@@ -192,7 +192,7 @@ def random_problem(seed):
     return case, float(rng.uniform(0.3, 3.0)) * np.sqrt(max(shape)), rng
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_certificates_are_true_between_the_radii(seed):
     """Any loss, real or complex: against a solution of its own at random radii, to far more digits."""

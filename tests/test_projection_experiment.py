@@ -192,6 +192,7 @@ def test_claims_notice_what_is_wrong() -> None:
     assert broken.startswith("The average iterate obeys")
 
 
+@pytest.mark.slow
 def test_a_full_run_that_ends_far_from_exact_projections_is_a_miss() -> None:
     document = replace(quick(), quick=False)
     (run,) = document.find(problem="l1", schedule="derived", study="schedules")

@@ -137,6 +137,19 @@ def whole(owner: str, name: str, value: Any, least: int = 1) -> int:
     return index(value)
 
 
+def setting(model: Any, name: str, words: str, fine: bool) -> None:
+    """Refuse a parameter of an estimator that is not what ``words`` say."""
+    if not fine:
+        raise ValueError(f"{type(model).__name__}: {name} must be {words}, got {getattr(model, name)!r}.")
+
+
+def radius_setting(model: Any) -> None:
+    """An estimator's radius is a positive number, or "auto"."""
+    radius = model.radius
+    fine = is_word(radius, "auto") or (is_real(radius) and 0 < radius < math.inf)
+    setting(model, "radius", "a positive number or 'auto'", fine)
+
+
 def share(owner: str, name: str, value: Any) -> float:
     """A number between 0 and 1, neither of them."""
     if not is_real(value) or not 0 < value < 1:

@@ -7,13 +7,12 @@ import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from ._version import __version__
 from .certificates.certificate import Certificate, Evidence, with_evidence
-from .files import aside, number, plain
+from .files import aside, number, plain, words_and_arrays
 from .matrices.factors import Factors, Rectangular, Symmetric
 from .notebook import card, curves
 from .numerals import counted, shown
@@ -117,17 +116,7 @@ class Result:
 def load(folder: str | os.PathLike[str]) -> Result:
     """Read back what ``Result.save`` or a ``Checkpoint`` wrote."""
     path = newest(Path(folder))
-    for name in ("result.json", "result.npz"):
-        if not (path / name).is_file():
-            raise ValueError(f"load: {path} holds no saved result: {name} is missing.")
-    try:
-        document = json.loads((path / "result.json").read_text(encoding="utf-8"))
-        with (path / "result.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"load: {path} is damaged ({error}).") from error
-    if not isinstance(document, dict):
-        raise ValueError(f"load: {path} is damaged (result.json is not an object).")
+    document, arrays = words_and_arrays("load", path, "result", "result")
     if document.get("format") != _FORMAT:
         raise ValueError(
             f"load: {path} has format {document.get('format')!r}; this version reads {_FORMAT}. Solve anew, starting "

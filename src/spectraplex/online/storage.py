@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from .._version import __version__
-from ..files import aside, number, plain
+from ..files import aside, number, plain, words_and_arrays
 from .ground import Ground, Mixture
 from .ledger import Ledger
 from .search import Space
@@ -45,16 +44,8 @@ def write(folder: Path, state: State, settings: dict[str, Any]) -> Path:
 
 def read(folder: Path, learner: str) -> tuple[dict[str, Any], Callable[[Ground], State]]:
     """Its settings, and what makes its state on a set."""
-    for name in ("learner.json", "learner.npz"):
-        if not (folder / name).is_file():
-            raise ValueError(f"{learner}.load: {folder} holds no saved learner: {name} is missing.")
-    try:
-        document = json.loads((folder / "learner.json").read_text(encoding="utf-8"))
-        with (folder / "learner.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{learner}.load: {folder} is damaged ({error}).") from error
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+    document, arrays = words_and_arrays(f"{learner}.load", folder, "learner", "learner")
+    if document.get("format") != _FORMAT:
         raise ValueError(f"{learner}.load: {folder} is damaged, or of another version.")
     if document.get("learner") != learner:
         raise ValueError(f"{learner}.load: {folder} holds a {document.get('learner')}; load it with that class.")

@@ -41,8 +41,11 @@ def _rotate(source, digit, run, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _turn(block, digit, run):  # type: ignore[no-untyped-def]
-    """``_rotate`` in place; a loop that may write where it reads would not be vectorised."""
+def _turn(block, digit, run, back):  # type: ignore[no-untyped-def]
+    """``_rotate`` in place, or its adjoint: i((a + ib) − (x + iy)) = (y − b) + i(a − x).
+
+    A loop that may write where it reads would not be vectorised.
+    """
     planes, size = block.shape
     if digit == 1:
         return
@@ -50,30 +53,14 @@ def _turn(block, digit, run):  # type: ignore[no-untyped-def]
         if digit == 3:
             a, b = block[0, low : low + run], block[1, low : low + run]
             x, y = block[0, low + run : low + 2 * run], block[1, low + run : low + 2 * run]
-            for e in range(run):
-                p, q, r, t = a[e], b[e], x[e], y[e]
-                a[e], b[e], x[e], y[e] = p + t, q - r, p - t, q + r
-        else:
-            for plane in range(planes):
-                a, x = block[plane, low : low + run], block[plane, low + run : low + 2 * run]
+            if back:
                 for e in range(run):
-                    p, r = a[e], x[e]
-                    a[e], x[e] = p + r, p - r
-
-
-@compiled
-def _turn_back(block, digit, run):  # type: ignore[no-untyped-def]
-    """The adjoint of ``_turn``: i((a + ib) − (x + iy)) = (y − b) + i(a − x)."""
-    planes, size = block.shape
-    if digit == 1:
-        return
-    for low in range(0, size, 2 * run):
-        if digit == 3:
-            a, b = block[0, low : low + run], block[1, low : low + run]
-            x, y = block[0, low + run : low + 2 * run], block[1, low + run : low + 2 * run]
-            for e in range(run):
-                p, q, r, t = a[e], b[e], x[e], y[e]
-                a[e], b[e], x[e], y[e] = p + r, q + t, t - q, p - r
+                    p, q, r, t = a[e], b[e], x[e], y[e]
+                    a[e], b[e], x[e], y[e] = p + r, q + t, t - q, p - r
+            else:
+                for e in range(run):
+                    p, q, r, t = a[e], b[e], x[e], y[e]
+                    a[e], b[e], x[e], y[e] = p + t, q - r, p - t, q + r
         else:
             for plane in range(planes):
                 a, x = block[plane, low : low + run], block[plane, low + run : low + 2 * run]
@@ -120,7 +107,7 @@ def rotated_chances(F, width, weights, digits, shared, depth, scale, out):  # ty
         for low in range(0, size, part):
             _copy(whole[:, low : low + part], piece)
             for level in range(depth, n):
-                _turn(piece, digits[s, level], size >> (level + 1))
+                _turn(piece, digits[s, level], size >> (level + 1), False)
             for j in range(part // width):
                 total = 0.0
                 for plane in range(planes):
@@ -148,7 +135,7 @@ def rotated_products(F, width, slope, digits, shared, depth, scale, total):  # t
         for low in range(0, size, part):
             _copy(whole[:, low : low + part], piece)
             for level in range(depth, n):
-                _turn(piece, digits[s, level], size >> (level + 1))
+                _turn(piece, digits[s, level], size >> (level + 1), False)
             for j in range(part // width):
                 y = F.dtype.type(given[low // width + j] * scale[s])
                 for plane in range(planes):
@@ -156,11 +143,11 @@ def rotated_products(F, width, slope, digits, shared, depth, scale, total):  # t
                     for k in range(width):
                         row[k] *= y
             for level in range(depth, n):
-                _turn_back(piece, digits[s, level], size >> (level + 1))
+                _turn(piece, digits[s, level], size >> (level + 1), True)
             _add(piece, target[:, low : low + part])
         ahead = 0 if s == count - 1 else shared[s + 1]
         for level in range(depth, ahead, -1):
             held = sums[level - 1]
-            _turn_back(held, digits[s, level - 1], size >> level)
+            _turn(held, digits[s, level - 1], size >> level, True)
             _add(held, total if level == 1 else sums[level - 2])
             held[:] = 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ...checks import is_flag, is_real, is_whole, is_word, share, whole
+from ...checks import is_flag, is_real, is_whole, is_word, radius_setting, setting, share, whole
 from ...places.numpy import Array
 
 
@@ -19,13 +20,8 @@ def is_nan(value: Any) -> bool:
 def check(imputer: Any) -> None:
     """Refuse a parameter that makes no sense, naming it."""
     owner = type(imputer).__name__
-
-    def wants(name: str, words: str, fine: bool) -> None:
-        if not fine:
-            raise ValueError(f"{owner}: {name} must be {words}, got {getattr(imputer, name)!r}.")
-
-    radius, count = imputer.radius, imputer.n_neighbors
-    wants("radius", "a positive number or 'auto'", is_word(radius, "auto") or (is_real(radius) and 0 < radius < np.inf))
+    wants, count = partial(setting, imputer), imputer.n_neighbors
+    radius_setting(imputer)
     wants("n_neighbors", "a whole number ≥ 0 or 'auto'", is_word(count, "auto") or (is_whole(count) and count >= 0))
     wants("metric", "'auto', 'learned' or 'identity'", imputer.metric in ("auto", "learned", "identity"))
     if imputer.metric == "identity" and not is_word(count, "auto") and count > 0:

@@ -5,35 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ...checks import is_word
 from ...hooks import Hooks
 from ...losses import Softmax
 from ...places.numpy import Array
-from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from . import linear_streaming, streaming
 from .classifier_recipe import ClassRecipe
-from .linear_fitting import (
-    Model,
-    check,
-    fit,
-    objective_of,
-    problem_of,
-    sizes_or_say,
-    weights_or_say,
-    whole_or_before,
-)
+from .linear_asked import check, sizes_or_say, weights_or_say, whole_or_before
+from .linear_fitting import fit
+from .linear_learner import LinearLearner
 
 OWNER = "NuclearNormClassifier"
 _FROZEN = ("radius", "class_weight", "fit_intercept", "standardize")  # from one partial_fit to the next
 
 
-class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class NuclearNormClassifier(CallbackSupport, ClassifierMixin, LinearLearner):
     """Multinomial logistic regression whose matrix of weights W (features × classes) has a bounded nuclear norm.
 
         minimise  Σ wᵢ softmax loss(x̃ᵢᵀW + log shares + b; yᵢ) + ½κ‖b‖²   subject to ‖W‖_* ≤ radius
@@ -215,20 +207,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         ridge = float(self.intercept_ridge) if self.fit_intercept else None
         return ClassRecipe(X, kept, labels, classes.size, weights, ridge, bool(self.standardize)), classes
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
-        """The convex problem that was solved, from the data of ``fit``."""
-        check_is_fitted(self)
-        streaming.certified(self)
-        recipe, _ = self._recipe(X, y, sample_weight, reset=False)
-        return problem_of(objective_of(recipe, float(self.tol)), self.radius_)
-
     # --------------------------------------------------------------------------------------------------- answering
-
-    def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        data = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        model: Model = self._model
-        return model.scores(data)
 
     def decision_function(self, X: Any) -> Array:
         """The score of every class; of two classes, how much the second is ahead."""
@@ -255,18 +234,8 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Array:
-        check_is_fitted(self)
-        return self._model.coefficients()[0]
+        return self._coefficients()[0]
 
     @property
     def intercept_(self) -> Array:
-        check_is_fitted(self)
-        return self._model.coefficients()[1]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return self._coefficients()[1]

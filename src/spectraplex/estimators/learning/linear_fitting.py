@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...checks import is_flag, is_real, is_whole, is_word, number, whole
+from ...checks import is_whole, is_word
 from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...matrices.factors import Rectangular
@@ -247,71 +245,3 @@ def _key(data: Any, strata: Array) -> Array:
     way = np.random.default_rng(6).standard_normal(data.shape[1])
     along = np.asarray(data.multiply(way).sum(axis=1)).reshape(-1) if hasattr(data, "multiply") else (data * way).sum(1)
     return np.asarray(along + np.pi * strata, np.float64) + 0.0  # −0 is 0
-
-
-# ------------------------------------------------------------------------------------------------------ at the door
-
-
-def check(model: Any) -> None:
-    """Refuse a setting that makes no sense, naming it."""
-    owner = type(model).__name__
-
-    def wants(name: str, words: str, fine: bool) -> None:
-        if not fine:
-            raise ValueError(f"{owner}: {name} must be {words}, got {getattr(model, name)!r}.")
-
-    radius, cv = model.radius, model.cv
-    wants("radius", "a positive number or 'auto'", is_word(radius, "auto") or (is_real(radius) and 0 < radius < np.inf))
-    fine = is_word(cv, "auto") or (is_whole(cv) and cv >= 2) or _are_splits(cv)
-    wants("cv", "a whole number ≥ 2, 'auto', or a list of (train, test) indices", fine)
-    wants("tol", "a number between 0 and 1", is_real(model.tol) and 0 < model.tol < 1)
-    for name in ("fit_intercept", "standardize"):
-        wants(name, "True or False", is_flag(getattr(model, name)))
-    number(owner, "intercept_ridge", model.intercept_ridge, positive=True)
-    whole(owner, "max_iter", model.max_iter)
-    whole(owner, "random_state", model.random_state, least=0)
-
-
-def _are_splits(cv: Any) -> bool:
-    pairs = isinstance(cv, list) and bool(cv) and all(isinstance(each, tuple) and len(each) == 2 for each in cv)
-    return pairs and all(np.ndim(part) == 1 and np.asarray(part).dtype.kind in "iu" for each in cv for part in each)
-
-
-def weights_or_say(owner: str, weights: Any, count: int) -> Array | None:
-    """The weight of each sample, none negative and not all zero; None where all are one."""
-    if weights is None:
-        return None
-    given = np.asarray(weights, dtype=np.float64)
-    if given.ndim == 0:
-        given = np.full(count, float(given))
-    if given.shape != (count,):
-        raise ValueError(
-            f"{owner}: sample_weight has shape {given.shape}; give one weight for each of {count} samples."
-        )
-    wrong = ~np.isfinite(given) | (given < 0.0)
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(f"{owner}: sample_weight[{i}] is {given[i]}; weights are finite and at least zero.")
-    if not given.any():
-        raise ValueError(f"{owner}: all of sample_weight are zero; there is nothing to fit.")
-    return None if (given == 1.0).all() else given
-
-
-def sizes_or_say(owner: str, data: Any) -> None:
-    """Refuse numbers whose squares leave the range of floating point."""
-    held = data.data if hasattr(data, "indptr") else data
-    top = float(np.abs(held).max(initial=0.0))
-    if top > 1e150:
-        raise ValueError(f"{owner}: X holds numbers as large as {top:.3g}; divide its features.")
-
-
-@contextmanager
-def whole_or_before(model: Any) -> Iterator[None]:
-    """A fit that fails leaves the estimator as it was."""
-    before = dict(model.__dict__)
-    try:
-        yield
-    except BaseException:
-        model.__dict__.clear()
-        model.__dict__.update(before)
-        raise

@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ...checks import is_word, number
 from ...hooks import Hooks
 from ...places.numpy import Array
-from ...problem import Problem
 from ..callbacks import CallbackSupport, with_callbacks
 from . import linear_streaming, streaming
-from .linear_fitting import (
-    Model,
-    check,
-    fit,
-    objective_of,
-    problem_of,
-    sizes_or_say,
-    weights_or_say,
-    whole_or_before,
-)
+from .linear_asked import check, sizes_or_say, weights_or_say, whole_or_before
+from .linear_fitting import fit
+from .linear_learner import LinearLearner
 from .regressor_recipe import TaskRecipe, spread
 
 OWNER = "NuclearNormRegressor"
@@ -32,7 +24,7 @@ LOSSES = ("squared", "huber", "poisson-log")
 _FROZEN = ("radius", "loss", "delta", "fit_intercept", "standardize")  # from one partial_fit to the next
 
 
-class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, LinearLearner):
     """Linear regression of many tasks whose matrix of weights W (features × tasks) has a bounded nuclear norm.
 
         minimise  Σ wᵢ ℓ(x̃ᵢᵀW + offset + b; yᵢ) + ½κ‖b‖²   subject to ‖W‖_* ≤ radius
@@ -205,40 +197,20 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Ba
         targets = np.where(seen, table, 0.0) / scale
         return TaskRecipe(X, kept, targets, cell, weights, ridge, bool(self.standardize), self.loss, delta, scale)
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
-        """The convex problem that was solved, from the data of ``fit``."""
-        check_is_fitted(self)
-        streaming.certified(self)
-        recipe, _ = self._recipe(X, y, sample_weight, reset=False)
-        return problem_of(objective_of(recipe, float(self.tol)), self.radius_)
-
     # --------------------------------------------------------------------------------------------------- answering
 
     def predict(self, X: Any) -> Array:
         """Targets of all tasks; means of counts with "poisson-log"."""
-        check_is_fitted(self)
-        data = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        model: Model = self._model
-        scores = model.scores(data)
+        scores = self._scores(X)
         out = np.exp(np.minimum(scores, 700.0)) if self._counts else scores * self.target_scale_
         return np.asarray(out[:, 0] if self._flat else out)
 
     @property
     def coef_(self) -> Array:
-        check_is_fitted(self)
-        coef = self._model.coefficients()[0] * self.target_scale_[:, None]
+        coef = self._coefficients()[0] * self.target_scale_[:, None]
         return np.asarray(coef[0] if self._flat else coef)
 
     @property
     def intercept_(self) -> Any:
-        check_is_fitted(self)
-        found = self._model.coefficients()[1] * self.target_scale_
+        found = self._coefficients()[1] * self.target_scale_
         return float(found[0]) if self._flat else found
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
