@@ -45,7 +45,7 @@ def check(seed: int) -> None:
         assert optimum <= high + 1e-11 * scale, (seed, kind, products)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", [*range(6), *(pytest.param(block, marks=pytest.mark.slow) for block in range(6, 10))])
 def test_brackets_near_the_optimum(block):
     for seed in range(10 * block, 10 * (block + 1)):
         check(seed)

@@ -95,7 +95,8 @@ def test_a_mask_is_where_nothing_is():
 
 
 @pytest.mark.parametrize(
-    ("loss", "delta"), [("squared", "auto"), ("huber", "auto"), pytest.param("huber", None, marks=pytest.mark.slow)]
+    ("loss", "delta"),
+    [("squared", "auto"), *(pytest.param("huber", delta, marks=pytest.mark.slow) for delta in ("auto", None))],
 )
 def test_the_unit_of_the_values_does_not_matter(loss, delta, monkeypatch):
     """With the same random starts in every unit: usually they depend on the data, and two radii may be as good."""

@@ -29,6 +29,7 @@ def everywhere(M):
     return [(i, j) for i in range(M.shape[0]) for j in range(M.shape[1])]
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 1000),

@@ -28,8 +28,15 @@ from spectraplex.places.numpy import EPS
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks set max_iter=5
-@parametrize_with_checks([NuclearNormImputer()])
+@parametrize_with_checks([NuclearNormImputer(radius=3.0)])
 def test_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([NuclearNormImputer()])
+def test_the_contract_of_scikit_learn_with_nothing_set(estimator, check):
     check(estimator)
 
 
@@ -83,8 +90,9 @@ def test_rows_of_the_training_table_come_out_as_in_the_transductive_answer(fitte
     assert np.allclose(fitted.transform(gaps[::-1])[::-1][:5], alone, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the iterative imputer's
-@pytest.mark.parametrize(("name", "share"), [("wine", 0.3), pytest.param("diabetes", 0.5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("name", "share"), [("wine", 0.3), ("diabetes", 0.5)])
 def test_better_than_mean_knn_and_iterative_imputers_on_correlated_tables(name, share):
     table = getattr(datasets, f"load_{name}")().data
     table = (table - table.mean(axis=0)) / table.std(axis=0)

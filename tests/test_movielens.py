@@ -46,9 +46,13 @@ OPTIMA = {2500.0: 67945.055, 3500.0: 37867.016, 5000.0: 16570.033}  # known to t
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    "radius", [5000.0, *(pytest.param(radius, marks=pytest.mark.slow) for radius in (2500.0, 3500.0))]
+    ("method", "radius"),
+    [
+        ("cg", 5000.0),
+        *(pytest.param("cg", radius, marks=pytest.mark.slow) for radius in (2500.0, 3500.0)),
+        *(pytest.param("ror-adaptive", radius, marks=pytest.mark.slow) for radius in OPTIMA),
+    ],
 )
-@pytest.mark.parametrize("method", ["cg", "ror-adaptive"])
 def test_certified_brackets_contain_the_optimum(movielens_100k, radius, method):
     table = movielens_100k
     objective = sx.Completion(table.rows, table.cols, table.values, table.shape)

@@ -66,7 +66,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: Pages of several seconds: run by .ci/run and make test-long.
 SLOW = (
     *("estimators.md", "coming-from.md", "quickstart-image.md", "paths.md"),
-    *("quickstart-clicks.md", "fast.md", "imputation.md", "certificates.md"),
+    *("quickstart-clicks.md", "quickstart-optimiser.md", "quickstart-tomography.md"),
+    *("fast.md", "imputation.md", "certificates.md"),
 )
 
 

@@ -162,6 +162,7 @@ def test_a_weight_of_two_pulls_as_a_sample_that_comes_twice():
     assert np.allclose(twice.coef_, weighed.coef_, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_radius_of_a_first_batch_is_chosen_and_stays():
     X, y, far, truth = digits()
     model = in_batches(NuclearNormClassifier(), X[:500], y[:500], 100, classes=np.arange(10))

@@ -34,7 +34,7 @@ def clean(jobs):
     assert not lines, "\n".join(lines)
 
 
-@pytest.mark.parametrize("block", range(12))
+@pytest.mark.parametrize("block", [*range(8), *(pytest.param(block, marks=pytest.mark.slow) for block in range(8, 12))])
 def test_share(block):
     clean(QUICK[block * BLOCK : (block + 1) * BLOCK])
 
@@ -50,7 +50,9 @@ def test_every_attack_on_some_of_each_class():
     clean([(name, 7, True) for name in CLASSES])
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize(
+    "setting", [word if "Haswell" in word else pytest.param(word, marks=pytest.mark.slow) for word in SETTINGS]
+)
 def test_certificates_travel(setting, tmp_path):
     for seed in range(3):
         for name in ("distance", "sparse", "completion", "sensing", "smooth", "intercepts"):

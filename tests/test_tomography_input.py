@@ -192,6 +192,7 @@ def test_what_is_no_question_gets_a_sentence(make, words):
     assert str(raised.value).startswith("StateTomography: ")
 
 
+@pytest.mark.slow
 def test_few_shots_in_a_large_dimension_are_fitted_too():
     """0.01·2¹¹ nats would be more than these thirteen shots have to tell."""
     model = StateTomography().fit(["Z" * 11, "X" * 11], [{"0" * 11: 5, "1" * 11: 5}, {"0" * 11: 3}])
