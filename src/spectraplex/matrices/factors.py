@@ -131,7 +131,9 @@ def thin(place: Place, A: Block, k: int) -> tuple[Block | None, Array]:
 
 
 def _moved(A: Block, old: Place, new: Place, part: slice | None = None) -> Block:
-    return new.from_host(old.to_host(A), part)
+    """A at another place; what is on its device already does not travel."""
+    stays = old.name == new.name and not new.distant
+    return new.from_host(old.packed(A) if stays else old.to_host(A), part)
 
 
 def as_factors(start: Any, owner: str) -> Factors:

@@ -11,6 +11,7 @@ import torch
 
 from .torch import TorchPlace
 from .torch_array import TorchArray
+from .torch_tall import TorchTall
 
 
 class TensorPlace:
@@ -25,7 +26,7 @@ class TensorPlace:
 
     def from_host(self, array: Any, part: slice | None = None) -> torch.Tensor:
         held: torch.Tensor = self.inside.from_host(array).t
-        return held
+        return held.clone() if isinstance(array, TorchTall) else held  # not the memory that a solve may go on with
 
     def __getattr__(self, verb: str) -> Any:
         if verb.startswith("__") or verb == "inside":
