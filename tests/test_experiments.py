@@ -15,7 +15,7 @@ import pytest
 
 from spectraplex.experiments import data, document, runner
 from spectraplex.experiments.__main__ import main
-from spectraplex.experiments.claims import Claim, missed
+from spectraplex.experiments.claims import Claim, in_short, missed
 from spectraplex.experiments.document import Document, Run, read
 from spectraplex.experiments.figure1 import read as figure1_read
 from spectraplex.experiments.figure1 import run as figure1
@@ -135,6 +135,7 @@ def test_the_miniature_from_command_to_page(tmp_path, capsys):
     assert "not judged" in capsys.readouterr().out
     assert main(["page", str(out), "--out", str(tmp_path / "docs")]) == 0
     page = (tmp_path / "docs" / "reproduction.md").read_text()
+    assert page.index("## What holds") < page.index("- **figure1** (a miniature): ") < page.index("## Figure 1")
     assert "A miniature" in page and "GENERATED" in page and (tmp_path / "docs" / "figure1.png").exists()
 
     # again: everything is kept, nothing is computed, the same document
@@ -264,3 +265,16 @@ def test_an_error_in_a_run_names_the_run(few, tmp_path, monkeypatch):
     monkeypatch.setattr(figure1, "tasks", lambda quick=False: broken)
     with pytest.raises(runner.Failed, match="cg 0: KeyError"):
         runner.run("figure1", tmp_path, quick=True, workers=1, stream=io.StringIO())
+
+
+def test_the_first_screen_names_what_does_not_hold():
+    claims = [
+        Claim("here", "A is small.", "1", True),
+        Claim("there", "A is small.", "9", False, ours=False),
+        Claim("here", "B is small", "9", False),
+        Claim("there", "C is small", "", None),
+    ]
+    first, paper, missed_ = in_short(claims)
+    assert first == "1 of 4 claims hold, 1 cannot be judged"
+    assert paper == "does not hold: A is small; at there (it holds at 1 others)"
+    assert missed_ == "MISSED: B is small; at here"

@@ -55,3 +55,21 @@ def as_markdown(claims: Sequence[Claim]) -> str:
         for claim in claims
     ]
     return "\n".join(lines)
+
+
+def in_short(claims: Sequence[Claim]) -> list[str]:
+    """How many hold, and each statement that does not, once, with its places."""
+    held = [claim for claim in claims if claim.holds]
+    open_ = sum(claim.holds is None for claim in claims)
+    lines = [f"{len(held)} of {len(claims)} claims hold" + (f", {open_} cannot be judged" if open_ else "")]
+    fallen: dict[tuple[str, str], list[str]] = {}
+    for claim in claims:
+        if claim.holds is False:
+            fallen.setdefault((claim.verdict, claim.statement.rstrip(".")), []).append(claim.where)
+    for (verdict, statement), places in fallen.items():
+        also = sorted({claim.where for claim in held if claim.statement.rstrip(".") == statement})
+        lines.append(
+            f"{verdict}: {statement}; at {', '.join(places)}"
+            + (f" (it holds at {len(also)} others)" if also else "")
+        )
+    return lines

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import plots
 from . import EXPERIMENTS, report
-from .claims import as_markdown
+from .claims import as_markdown, in_short
 from .document import Document, write_aside
 
 _HEAD = """# The paper's evidence, reproduced
@@ -53,7 +53,7 @@ def page(documents: Sequence[Document], out: Path) -> list[Path]:
 
 def _written(stem: str, head: str, documents: Sequence[Document], out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
-    parts = [head]
+    parts = [head.strip(), "## What holds\n\n" + "\n".join(_first_screen(documents))]
     for document in documents:
         told = report(document.experiment)
         parts.append(told.text(document).strip())
@@ -67,6 +67,16 @@ def _written(stem: str, head: str, documents: Sequence[Document], out: Path) -> 
     path = out / f"{stem}.md"
     write_aside(path, "\n\n".join(parts) + "\n")
     return path
+
+
+def _first_screen(documents: Sequence[Document]) -> list[str]:
+    """A line for each experiment, and below it what does not hold."""
+    lines = []
+    for document in documents:
+        first, *rest = in_short(report(document.experiment).claims(document))
+        name = f"**{document.experiment}**" + (" (a miniature)" if document.quick else "")
+        lines += [f"- {name}: {first}{'; but' if rest else ''}.", *(f"  - {line}." for line in rest)]
+    return lines
 
 
 def _made_with(document: Document) -> str:

@@ -188,9 +188,8 @@ def _factor(document: Document, setting: Setting) -> Claim:
 def _best_form(document: Document, setting: Setting, required: bool) -> Claim:
     best = best_ror(document, setting)
     last = {method: curves(document, setting, method).last for method in (best, "cg", "away")}
-    statement = "ROR-CG in its best stated form ends below CG and Away-CG" + (
-        "" if required else ", θ read as the radius"
-    )
+    reading = "the trace upstairs" if required else "the radius"
+    statement = f"ROR-CG in its best stated form ends below CG and Away-CG, θ read as {reading}"
     measured = ", ".join(f"{label(name)} {value:.1f}" for name, value in last.items())
     why = _undecided(setting)
     holds = None if why else last[best] < min(last["cg"], last["away"])
