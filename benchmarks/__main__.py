@@ -26,8 +26,9 @@ ASKED = (
     "learning",
     "online",
     "strengths",
+    "against",
 )  # only by name
-PARTED = ("learning",)  # words behind these are handed to them, too
+PARTED = ("learning", "against")  # words behind these are handed to them, too
 
 
 def main(words: list[str]) -> int:
@@ -35,10 +36,10 @@ def main(words: list[str]) -> int:
     names: list[str] = []
     numbers: dict[str, list[float | str]] = {}
     for word in words:
-        if names and word[:1].isdigit():
-            numbers.setdefault(names[-1], []).append(float(word))
-        elif names and names[-1] in PARTED and word not in known:
+        if names and names[-1] in PARTED and word not in known:
             numbers.setdefault(names[-1], []).append(word)
+        elif names and word[:1].isdigit():
+            numbers.setdefault(names[-1], []).append(float(word))
         else:
             names.append(word)
     unknown = [name for name in names if name not in (*known, "all")]
