@@ -93,12 +93,13 @@ def run(size: float = 1e8, seconds: float = 2400.0) -> Iterator[str]:
 
 @contextmanager
 def started() -> Iterator[Any]:
-    """A client of two worker processes."""
+    """A client of two worker processes; the scheduler is a third, so that the client's memory is the client's."""
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
+    from distributed.deploy.subprocess import SubprocessCluster
 
     settings: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with dask.config.set(MEMORY), LocalCluster(**settings) as cluster, Client(cluster) as client:
+    with dask.config.set(MEMORY), SubprocessCluster(**settings) as cluster, Client(cluster) as client:
         yield client
 
 

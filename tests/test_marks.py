@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ def same(a, b):
 @pytest.mark.parametrize("short", [0, 10**9])
 def test_the_mark_of_a_table_is_the_sum_over_any_parts_in_any_order(monkeypatch, short):
     monkeypatch.setattr(marks, "_SHORT", short)  # by compiled loops, and by NumPy
+    monkeypatch.setattr(marks, "_MIDDLING", 0)
     rows, cols, values, weights = table()
     whole = entries_mark(rows, cols, values, weights)
     first = rows < 11
@@ -46,7 +49,13 @@ def test_compiled_loops_and_numpy_agree(monkeypatch):
     asked += [lambda: entries_mark(rows, cols, values), lambda: entries_mark(rows, cols, values + 1j, weights, 9)]
     monkeypatch.setattr(marks, "_SHORT", 10**9)
     by_numpy = [each() for each in asked]
+    monkeypatch.setattr(marks, "_SHORT", 7)  # in pieces, while no compiled loop is loaded
+    monkeypatch.delitem(sys.modules, "spectraplex.places.mark_kernels", raising=False)
+    for each, want in zip(asked[:-2], by_numpy, strict=False):
+        assert same(each(), want)
+    assert "spectraplex.places.mark_kernels" not in sys.modules
     monkeypatch.setattr(marks, "_SHORT", 0)
+    monkeypatch.setattr(marks, "_MIDDLING", 0)
     for each, want in zip(asked, by_numpy, strict=True):
         assert same(each(), want)
     assert len({tuple(want) for want in by_numpy}) == len(by_numpy)

@@ -9,6 +9,7 @@ whole numbers: every machine and any number of threads gives the same. ``fingerp
 from __future__ import annotations
 
 import math
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from .numpy import Array, in_pieces, pieces_of
 from .pattern import Pattern
 
 _SHORT = 20_000  # words up to which NumPy does it, and no compiled loop is loaded
+_MIDDLING = 2_000_000  # and up to which it does so while no compiled loop is loaded: that takes 35 MB
 STEP = np.uint64(0x9E3779B97F4A7C15)
 SEEDS = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
 FIRST = tuple(map(np.uint64, (30, 0xBF58476D1CE4E5B9, 27, 0x94D049BB133111EB, 31)))  # of splitmix64
@@ -87,6 +89,11 @@ def _rows_mark(words: Array, first_row: int) -> Array:
     m, k = words.shape
     if words.size < _SHORT:
         return _summed([words.reshape(-1)], _places(first_row, m, k))
+    if words.size < _MIDDLING and f"{__package__}.mark_kernels" not in sys.modules:
+        rows = max(1, _SHORT // k)
+        parts = [(low, words[low : low + rows]) for low in range(0, m, rows)]
+        marks = [_summed([part.reshape(-1)], _stirred_places(first_row + low, *part.shape)) for low, part in parts]
+        return np.asarray(np.sum(marks, axis=0, dtype=np.uint64))
     from . import mark_kernels
 
     sums, first = np.zeros((pieces_of(words.size), 2), np.uint64), np.uint64(first_row)
@@ -98,11 +105,15 @@ def _rows_mark(words: Array, first_row: int) -> Array:
 @lru_cache(maxsize=8)
 def _places(first_row: int, m: int, k: int) -> Array:
     """The rows and columns of a small block, stirred: blocks of the same shape come again and again."""
-    rows = np.repeat(np.arange(first_row, first_row + m, dtype=np.uint64), k)
-    cols = np.tile(np.arange(k, dtype=np.uint64), m)
-    state = _stirred([rows, cols], _LANES)
+    state = _stirred_places(first_row, m, k)
     state.flags.writeable = False
     return state
+
+
+def _stirred_places(first_row: int, m: int, k: int) -> Array:
+    rows = np.repeat(np.arange(first_row, first_row + m, dtype=np.uint64), k)
+    cols = np.tile(np.arange(k, dtype=np.uint64), m)
+    return _stirred([rows, cols], _LANES)
 
 
 def _words(numbers: Array) -> Array:
