@@ -55,7 +55,7 @@ def complete(
     ridge: Annotated[
         str | None, typer.Option(help="How strongly those are held back: auto, one number, or two as 4,2.")
     ] = None,
-    weighting: Annotated[str | None, typer.Option(help="frequency, plain, or an exponent.")] = None,
+    weighting: Annotated[str | None, typer.Option(help="auto, frequency, plain, or an exponent.")] = None,
     implicit: Annotated[
         float | None, typer.Option(help="How much it says which entries are observed; 0 is not.")
     ] = None,

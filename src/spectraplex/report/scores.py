@@ -253,6 +253,7 @@ def split(model: Any) -> list[tuple[Observations, Observations]]:
     depends on every training value, so where that radius is on the path, the folds are the same.
     """
     used, recipe = as_used(model), parameters.fitted_recipe(model)
+    recipe = replace(recipe, exponent=parameters.recipe_of(model).exponent)  # the walk's, not what came of it
     held = asides(used, float(model.validation), vars(model).get("latest_"))
     if held[0].size != len(used):
         return []

@@ -20,6 +20,7 @@ from ...places.numpy import Array
 from ...solve import solve
 from ...stop import Status, Stop
 from ..input.observations import Observations
+from .exponents import SLACK, predicted, weighed
 from .folds import asides
 from .recipe import Recipe, Solution, Table, plainly, solved
 from .strides import Strides
@@ -27,8 +28,8 @@ from .strides import Strides
 _COLD = 3  # steps of the solver from nothing: predictions settle long before the gap does
 _STEPS = 2  # and from the solution before
 _FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
+_WEIGH = 2  # the radius at which other exponents are tried: the first tells little, later ones are dear
 _MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
-_SLACK = 1e-8  # share of the value that intercepts may leave while radii are compared: slopes are exact to its root
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,8 @@ class Choice:
     """The radius with the least held-out loss, the path to it, and a solution near it to start from.
 
     ``alone`` is the held-out score without a low-rank part, ``edge`` whether the score was still falling at the last
-    radius, ``held`` how many observations were kept aside, in all folds together.
+    radius, ``held`` how many observations were kept aside, in all folds together, ``exponent`` how frequencies weigh:
+    as the recipe says, but where another exponent was found to predict better.
     """
 
     radius: float
@@ -45,6 +47,7 @@ class Choice:
     alone: float = math.nan
     edge: bool = False
     held: int = 0
+    exponent: float = 0.0
 
 
 def choose(
@@ -56,39 +59,56 @@ def choose(
     told: Callable[[float, float], Any] = lambda radius, score: None,
     solver: Solver = solve,
     late: Array | None = None,
+    weigh: bool = False,
 ) -> Choice:
     """Keep shares of the observations aside and walk: grow the radius until the held-out loss rises.
 
     The radius is that of the lowest point of a parabola through the scores, larger as all observations are more than
     those that were left. ``told`` hears of every radius and its score. ``late`` is a mask of the latest observations,
-    to be kept aside in place of random ones.
+    to be kept aside in place of random ones. With ``weigh`` other exponents are tried where so much is kept aside, in
+    one fold, that small differences can be told from chance.
     """
     parts = [(seen.part(~aside), seen.part(aside)) for aside in asides(seen, share, late)]
     parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
     if not parts:
-        return no_choice()
-    fitted = [recipe.objective(train, recipe.offset(train), _SLACK) for train, _ in parts]
+        return no_choice(recipe)
+    fitted = [recipe.objective(train, recipe.offset(train), SLACK) for train, _ in parts]
     first = first_tried(fitted[0])
     if not first > 0:
-        return no_choice()
+        return no_choice(recipe)
     walks = [
         Walk(recipe, objective, valid, seed, observers, nobody, solver)
         for objective, (_, valid) in zip(fitted, parts, strict=True)
     ]
-    return together(walks, told, first, len(seen) / len(parts[0][0]), sum(len(valid) for _, valid in parts))
+    held = sum(len(valid) for _, valid in parts)
+    train = parts[0][0] if weigh and len(parts) == 1 and held >= _MANY and not recipe.implicit else None
+    return together(walks, told, first, len(seen) / len(parts[0][0]), held, train)
 
 
-def together(walks: list[Walk], told: Callable[[float, float], Any], first: float, more: float, held: int) -> Choice:
-    """Walk from a first radius; there are ``more`` observations in all than were fitted, and ``held`` kept aside."""
-    walk = _Together(walks, told, held >= _MANY)
+def together(
+    walks: list[Walk],
+    told: Callable[[float, float], Any],
+    first: float,
+    more: float,
+    held: int,
+    train: Observations | None = None,
+) -> Choice:
+    """Walk from a first radius; there are ``more`` observations in all than were fitted, and ``held`` kept aside.
+
+    Where other exponents are to be tried ``train`` is what the only walk is fitted to.
+    """
+    walk = _Together(walks, told, held >= _MANY, train)
     walk.there_and_back(first)
     radius, near = walk.lowest()
-    return Choice(more * radius, table(walk.points), near.solution.X, walk.alone(), walk.edge, held)
+    exponent = walks[0].recipe.exponent
+    return Choice(
+        more * radius, table([*walk.before, *walk.points]), near.solution.X, walk.alone(), walk.edge, held, exponent
+    )
 
 
-def no_choice() -> Choice:
+def no_choice(recipe: Recipe) -> Choice:
     """Where there is nothing to walk for."""
-    return Choice(1.0, table([]), None)
+    return Choice(1.0, table([]), None, exponent=recipe.exponent)
 
 
 def first_tried(objective: Table) -> float:
@@ -114,7 +134,7 @@ def first_radius(objective: Table) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Visited:
+class Visited:
     """A radius, its score, the solution there (of the first fold), and those to go on from."""
 
     radius: float
@@ -128,7 +148,7 @@ class _Visited:
         return bool(self.solution.X.s.sum() < 0.99 * self.radius)
 
 
-class Walk(Strides[_Visited]):
+class Walk(Strides[Visited]):
     """The state of one walk."""
 
     def __init__(
@@ -145,26 +165,23 @@ class Walk(Strides[_Visited]):
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
         self.observers, self.told, self.solver = observers, told, solver
 
-    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> _Visited:
+    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Visited:
         """Solve roughly and score what was kept aside."""
-        stop = Stop(max_steps=_STEPS if starts else _COLD)
-        solution = solved(
-            self.objective,
-            radius,
-            stop,
-            start=stretched(self.objective, starts[0], radius) if starts else None,
-            seed=self.seed,
-            observers=self.observers,
-            certify=False,
-            solver=self.solver,
-        )
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        here = _Visited(radius, self.score(solution), solution, (solution.X,))
+        start = stretched(self.objective, starts[0], radius) if starts else None
+        solution = self.solved(self.objective, radius, _STEPS if starts else _COLD, start)
+        here = Visited(radius, self.score(solution), solution, (solution.X,))
         self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
         return here
+
+    def solved(self, objective: Any, radius: float, steps: int, start: Rectangular | None) -> Solution:
+        """So many steps of the solver."""
+        asked: dict[str, Any] = dict(start=start, seed=self.seed, observers=self.observers, solver=self.solver)
+        solution = solved(objective, radius, Stop(max_steps=steps), certify=False, **asked)
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return solution
 
     def score(self, solution: Solution | None) -> float:
         """Mean loss on what was kept aside, with a low-rank part or without; its root mean square if squared."""
@@ -182,34 +199,51 @@ def held_out_loss(
     objective: Intercepts, valid: Any, low: tuple[Array, Array, Array] | None, rows: Array, cols: Array
 ) -> tuple[float, float]:
     """The loss of observations that were not fitted, and their weight: from factors (if any) and intercepts."""
-    z = objective.offset + rows[valid.rows] + cols[valid.cols]
-    if low is not None:
-        entries = Rectangular(*low).entries(valid.rows, valid.cols)
-        scales = objective.scales
-        z += entries if scales is None else entries * scales[0][valid.rows] * scales[1][valid.cols]
+    z = predicted(objective, valid, low, rows, cols)
     loss = objective.loss.evaluate(z, valid.values, valid.weights)[0]
     return float(loss), float(valid.values.size if valid.weights is None else valid.weights.sum())
 
 
-class _Together(Strides[_Visited]):
+class _Together(Strides[Visited]):
     """Walks over the same radii, one for each fold, judged by what all of them kept aside."""
 
-    def __init__(self, walks: list[Walk], told: Callable[[float, float], Any], dear: bool) -> None:
+    def __init__(
+        self,
+        walks: list[Walk],
+        told: Callable[[float, float], Any],
+        dear: bool,
+        train: Observations | None = None,
+    ) -> None:
         super().__init__(dear)
-        self.walks, self.told = walks, told
+        self.walks, self.told, self.train = walks, told, train
+        self.before: list[Visited] = []  # points with another exponent, which no parabola goes through
 
-    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> _Visited:
+    def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Visited:
         visited = []
         for k, walk in enumerate(self.walks):
             visited.append(walk.visit(radius, starts[k : k + 1]))
             if walk.ended:
                 break
         losses = [walk.loss(each.solution) for walk, each in zip(self.walks, visited, strict=False)]
-        here = _Visited(radius, self._mean(losses), visited[0].solution, tuple(each.starts[0] for each in visited))
+        here = Visited(radius, self._mean(losses), visited[0].solution, tuple(each.starts[0] for each in visited))
         self.ended = any(walk.ended for walk in self.walks)
+        if self.train is not None and len(self.points) + 1 == _WEIGH and not self.ended:
+            here, self.train = self._weighed(here, self.train), None
         self.points.append(here)
         self.told(radius, here.score)
         return here
+
+    def _weighed(self, here: Visited, train: Observations) -> Visited:
+        """The same point, or one with another exponent: the walk begins anew with it."""
+        walk = self.walks[0]
+        loss, weight = walk.loss(here.solution)
+        found = weighed(walk.solved, walk.objective, walk.recipe, train, walk.valid, here.solution.X, here.radius)
+        if found is None:
+            return here
+        walk.recipe, walk.objective = found.recipe, found.objective
+        self.before, self.points = self.points, []
+        score = self._mean([(loss - found.less, weight)])  # as if it had been solved no further than the others
+        return Visited(found.radius, score, found.solution, (found.solution.X,))
 
     def alone(self) -> float:
         """The score without a low-rank part."""
@@ -239,7 +273,7 @@ def nobody(radius: float, score: float) -> None:
     """Who walks in company is not heard alone."""
 
 
-def table(points: Sequence[_Visited]) -> dict[str, Array]:
+def table(points: Sequence[Visited]) -> dict[str, Array]:
     """One array per column, smallest radius first."""
     points = sorted(points, key=lambda point: point.radius)
     return {

@@ -44,6 +44,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
         each row, and each column, best from all the others.
     weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
         by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
+        "auto" is "frequency", but where ``radius="auto"`` keeps 50,000 observations aside, the exponents 0.35 and 0.15
+        are tried, too, and taken where they predict better by more than chance.
     implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
         then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
         since people choose what they rate; nothing is to be had where entries are missing by chance.
@@ -65,6 +67,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
     ----------
     radius_ : the radius fitted with.
     ridge_, delta_ : the ridges (rows, columns) and the scale of the Huber loss fitted with.
+    weighting_ : the exponent of frequencies fitted with; where that was chosen, it is so from the second
+        radius of ``path_`` on.
     path_ : the walk over radii: arrays "radius", "score" (held-out; root mean square error for the squared loss),
         "value", "rank", "n_iter"; empty when the radius was given.
     certificate_, history_, n_iter_ : what is certified of the fit, its trace, and its number of steps.
@@ -106,7 +110,7 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Answers, Stored, Saved, Base
         intercepts: bool = True,
         ridge: Any = "auto",
         feature_ridge: Any = "auto",
-        weighting: Any = "frequency",
+        weighting: Any = "auto",
         implicit: float = 0.0,
         target_transform: Any = "none",
         clip: bool = True,

@@ -134,10 +134,10 @@ def far_choose(
     """As ``choose``: what is kept aside lies in the shards of what is fitted."""
     train = seen.split(share, seed)
     if not len(train.table) or len(train.table) == len(seen.table):
-        return no_choice()
+        return no_choice(recipe)
     objective = train.objective(recipe, train.offset(recipe))
     first = first_tried(objective)
     if not first > 0:
-        return no_choice()
+        return no_choice(recipe)
     walk = _FarWalk(recipe, objective, None, seed, observers, nobody, solver)
     return together([walk], told, first, len(seen.table) / len(train.table), len(seen.table) - len(train.table))

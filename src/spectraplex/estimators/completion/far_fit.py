@@ -116,7 +116,8 @@ def fit_far(
         asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=hooks.solver)
         found = solved(objective, radius, stop, **asked)
         model.radius_, model.path_ = radius, path
-        model.ridge_, model.delta_, model.latest_ = recipe.ridges, recipe.delta, None
+        model.ridge_, model.delta_, model.weighting_ = recipe.ridges, recipe.delta, recipe.exponent
+        model.latest_ = None
         featuring.keep(model, featuring.Taken(None), recipe)
         fit = Fitted(objective, found, seen)
         if fit.bytes <= _WHOLE:

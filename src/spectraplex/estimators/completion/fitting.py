@@ -147,20 +147,22 @@ def fit_observations(
         path = serving.no_path()
         if known is not None:
             (radius, start), path = known, getattr(model, "path_", path)
+            recipe = replace(recipe, exponent=parameters.kept_exponent(model, recipe))
         elif radius is None:
-            choice = choose(
-                recipe, used, float(model.validation), model.seed_, told.observers, told.scored, solver, late
-            )
+            weigh = parameters.chooses_weighting(model)
+            asked: Any = dict(observers=told.observers, told=told.scored, solver=solver, late=late, weigh=weigh)
+            choice = choose(recipe, used, float(model.validation), model.seed_, **asked)
             radius, path, start = choice.radius, choice.path, choice.start
+            recipe = replace(recipe, exponent=choice.exponent)
             said += notices.of_choice(choice)
         model.offset_ = recipe.offset(used)
         objective = recipe.objective(used, model.offset_)
         if start is not None:
             start = stretched(objective, start, radius)
         stop = default_stop(objective, float(model.tolerance), int(model.max_iter))
-        asked: Any = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
+        asked = dict(start=start, seed=model.seed_, observers=told.observers, solver=solver)
         found = solved(objective, radius, stop, **asked)
-    model.ridge_, model.delta_ = recipe.ridges, recipe.delta
+    model.ridge_, model.delta_, model.weighting_ = recipe.ridges, recipe.delta, recipe.exponent
     model.radius_, model.path_, model.observations_, model.latest_ = radius, path, seen, late
     model.row_labels_, model.column_labels_ = labels
     scales = plainly(objective).scales or (np.ones(seen.shape[0]), np.ones(seen.shape[1]))

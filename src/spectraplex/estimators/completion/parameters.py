@@ -28,7 +28,7 @@ def recipe_of(model: Any) -> Recipe:
     for name in ("intercepts", "clip"):
         if not is_flag(getattr(model, name)):
             raise TypeError(f"{OWNER}: {name} must be True or False, got {getattr(model, name)!r}.")
-    exponent = exponent_of(model.weighting)
+    exponent = exponent_of("frequency" if chooses_weighting(model) else model.weighting)
     ridges = None
     if model.intercepts:
         given = _USUAL if chooses_ridge(model) else model.ridge
@@ -46,14 +46,15 @@ def recipe_of(model: Any) -> Recipe:
 
 
 def exponent_of(weighting: Any, owner: str = OWNER) -> float:
-    """The exponent that frequencies of rows and columns are taken to."""
+    """The exponent that frequencies of rows and columns are taken to; where it is left to the data, the usual one."""
     if is_word(weighting, "frequency"):
         return 0.25
     if weighting is None or is_word(weighting, "plain"):
         return 0.0
     if is_real(weighting):
         return number(owner, "weighting", weighting)
-    raise ValueError(f"{owner}: weighting must be 'frequency', 'plain' or an exponent ≥ 0, got {weighting!r}.")
+    known = "'auto', " if owner == OWNER else ""
+    raise ValueError(f"{owner}: weighting must be {known}'frequency', 'plain' or an exponent ≥ 0, got {weighting!r}.")
 
 
 def refuse_limits(model: Any, owner: str = OWNER) -> None:
@@ -62,6 +63,11 @@ def refuse_limits(model: Any, owner: str = OWNER) -> None:
         raise ValueError(f"{owner}: validation is a share between 0 and 1, got {model.validation!r}.")
     number(owner, "tolerance", model.tolerance, positive=True)
     whole(owner, "max_iter", model.max_iter)
+
+
+def chooses_weighting(model: Any) -> bool:
+    """Whether the exponent of frequencies is left to the data."""
+    return is_word(model.weighting, "auto")
 
 
 def chooses_ridge(model: Any) -> bool:
@@ -96,7 +102,13 @@ def fitted_recipe(model: Any) -> Recipe:
     """The settings of a fitted model, with what its data chose, and its features."""
     recipe = recipe_of(model)
     ridges = None if recipe.ridges is None else model.ridge_
-    return replace(recipe, delta=model.delta_, ridges=ridges, features=vars(model).get("features_"))
+    features, exponent = vars(model).get("features_"), model.weighting_
+    return replace(recipe, delta=model.delta_, ridges=ridges, features=features, exponent=exponent)
+
+
+def kept_exponent(model: Any, recipe: Recipe) -> float:
+    """The exponent of a fit that goes on from another one: its radius is in the unit of that one's factors."""
+    return float(vars(model).get("weighting_", recipe.exponent)) if chooses_weighting(model) else recipe.exponent
 
 
 def radius_of(model: Any) -> float | None:

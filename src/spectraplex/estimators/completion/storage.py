@@ -57,7 +57,7 @@ class Stored:
             "estimator": OWNER,
             "parameters": {name: plain(value) for name, value in me.get_params().items()},
             "numbers": {name: plain(getattr(me, name)) for name in _NUMBERS},
-            "chosen": {"ridge": plain(me.ridge_), "delta": plain(me.delta_)},
+            "chosen": {"ridge": plain(me.ridge_), "delta": plain(me.delta_), "weighting": plain(me.weighting_)},
             "notices": list(me.notices_),
             "features": featuring.described(me),
             "range": list(me.range_),
@@ -85,7 +85,7 @@ class Stored:
                 model.column_profiles_ = np.asarray(arrays["column_profiles_"])
             for name in _NUMBERS:
                 setattr(model, name, restored(document["numbers"][name]))
-            model.ridge_, model.delta_ = _chosen(model, document)
+            model.ridge_, model.delta_, model.weighting_ = _chosen(model, document)
             model.notices_ = [str(each) for each in document.get("notices", ())]
             low, high = document["range"]
             model.range_ = (float(low), float(high))
@@ -150,16 +150,18 @@ def sound(seen: Observations) -> None:
         raise ValueError("the observed values do not fit")
 
 
-def _chosen(model: Any, document: dict[str, Any]) -> tuple[tuple[float, float] | None, float]:
-    """Ridges and scale of the loss; a model from before the data chose them has them among its settings."""
-    known = document.get("chosen")
+def _chosen(model: Any, document: dict[str, Any]) -> tuple[tuple[float, float] | None, float, float]:
+    """Ridges, scale of the loss, exponent; a model from before the data chose them has them among its settings."""
+    known, recipe = document.get("chosen"), recipe_of(model)
     if known is None:
-        recipe = recipe_of(model)
-        return recipe.ridges, recipe.delta
+        return recipe.ridges, recipe.delta, recipe.exponent
     ridge, delta = restored(known["ridge"]), float(restored(known["delta"]))
+    exponent = float(restored(known.get("weighting", recipe.exponent)))
+    if not (isfinite(exponent) and exponent >= 0):
+        raise ValueError(f"weighting is {exponent!r}")
     if ridge is not None and not (len(ridge) == 2 and all(isfinite(part) and part > 0 for part in ridge)):
         raise ValueError(f"ridge is {ridge!r}")
-    return ridge, delta
+    return ridge, delta, exponent
 
 
 def certified(certificate: Certificate) -> dict[str, Any]:

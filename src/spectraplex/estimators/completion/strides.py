@@ -65,7 +65,7 @@ class Strides(ABC, Generic[P]):
                 return
             if (factor > 1.0 and here.free) or self._turns(factor > 1.0):
                 return
-            starts, radius = here.starts, factor * radius
+            starts, radius = here.starts, factor * here.radius
         self.edge = True
 
     def _turns(self, up: bool) -> bool:
