@@ -1,10 +1,11 @@
 """Rank-one-regularised conditional gradient that chooses the strength of its regulariser while it runs.
 
     with η_t = 18/(t + 8), c the curvature met so far, and two hopes, one for each kind of eigenvector:
-    x ← the worst of the atoms that weigh enough, a its weight;   y ← the worst of all, b its weight
+    x ← the worst of the atoms that weigh enough, y ← the worst of all, z ← the atom that came last;
+    a, b, d their weights
     σ ← FIRM·c·min(η_t, a) if hope(regularised) ≥ hope(plain), else 0
     v ← EV(−∇f(X) + σ xxᴴ)
-    X ← argmin f over conv{vvᴴ, xxᴴ, yyᴴ, R},   R the rest of X: X = a xxᴴ + b yyᴴ + (1 − a − b)R
+    X ← argmin f over conv{vvᴴ, xxᴴ, yyᴴ, zzᴴ, R},   R the rest of X: X = a xxᴴ + b yyᴴ + d zzᴴ + (1 − a − b − d)R
     hope(kind used) ← what this step gained;   the other hope ← GROWTH times itself, at least LEAST of that gain
     c ← smoothed ‖𝒜(D)‖²/‖D‖²_F, D = vvᴴ − xxᴴ
 
@@ -12,17 +13,19 @@ c is measured and min(η_t, a) is the largest step from x, so σ needs no consta
 f(X) + γ⟨D, ∇f⟩ + ½γ²c‖D‖² is right the regularised vector gains more, where it is not the plain one does; what each
 gained when it was used last decides, and the growth of the other hope lets it be tried again.
 
-The hull of the last step holds the moves from x and y to v, the step towards v and those away from x and y. For
-quadratic losses the minimum over it is exact; for others a quadratic model at X gives a direction, f is searched along
-it, and the step towards v with an exact line search is taken in its place if that gains more. So f never rises, and
-each step gains at least what the step towards v would.
+The hull of the last step holds the moves from x, y and z to v and between them, the step towards v and those away
+from x, y and z; where two of these atoms are one it has a corner less. z is the vector of the step before, as long as
+it has weight: how much it was given is settled once more, now that v is there too. For quadratic losses the minimum
+over the hull is exact; for others a quadratic model at X gives a direction, f is searched along it, and the step
+towards v with an exact line search is taken in its place if that gains more. So f never rises, and each step gains at
+least what the step towards v would.
 
 The rate. With a plain v that gain is conditional gradient's, p ≥ C·(f(X) − f*)², where C depends on β and on the
 accuracy of v alone. A regularised vector is used again only if it gained at least what is hoped for from the plain one,
 and that is more than the last plain one gained. So between two plain steps all regularised ones but the last gain at
 least p: at least every second step gains C·(f − f*)², and f − f* = O(1/t) with twice conditional gradient's constant.
 
-Which atoms x and y are does not matter to this argument; scores.py makes fresh only some of their scores in a step.
+Which atoms x, y and z are does not matter to this argument; scores.py makes fresh only some of their scores in a step.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def auto_step(
     scores, seen = refreshed(descent, atoms, memory.scores, memory.seen, memory.t)
     chosen = _chosen(settings.select, atoms, scores, rng)
     x, a = atoms.vector(chosen[0]), float(atoms.weights[chosen[0]])
-    images = [problem.image_of(x), *(problem.image_of(atoms.vector(i)) for i in chosen[1:])]
+    images = [problem.image_of(atoms.vector(i)) for i in chosen]
     firm = memory.strong >= memory.plain
     strength = FIRM * memory.curvature * min(theorem_step(memory.t), a) if firm else 0.0
     found: Direction
@@ -90,44 +93,42 @@ def auto_step(
 
 
 def _chosen(select: str, atoms: Atoms, scores: Array, rng: np.random.Generator) -> list[int]:
-    """x, and y where that is another one: with "random" and "greedy" there is only x."""
+    """x, y and z, each atom once: with "random" and "greedy" there is no y, and an atom that would be all of R is R."""
+    last, worst = len(atoms) - 1, int(np.argmin(scores))
     if select == "random":
-        return [atoms.sample(rng)]
-    worst = int(np.argmin(scores))
-    if select == "greedy":
-        return [worst]
-    promised = atoms.weights * (scores.max() - scores)
-    worthy = int(np.argmin(np.where(promised >= WORTH * promised.max(), scores, np.inf)))
-    return [worthy] if worthy == worst else [worthy, worst]
+        named = [atoms.sample(rng)]
+    elif select == "greedy":
+        named = [worst]
+    else:
+        promised = atoms.weights * (scores.max() - scores)
+        named = [int(np.argmin(np.where(promised >= WORTH * promised.max(), scores, np.inf))), worst]
+    chosen = list(dict.fromkeys([*named, last]))
+    return chosen[:-1] if len(chosen) == len(atoms) > 1 else chosen
 
 
 @dataclass(frozen=True, eq=False)
 class _Ways:
-    """Directions: from x to v, perhaps from y to v, and last from X to v, where X is not x alone."""
+    """Directions to v: from x, from y and z where they are other atoms, and last from X, where X is not x alone."""
 
     images: list[Any]
     curves: list[Curve]
-    weights: Array  # of v, x, y and the rest, before the step; and how much the rest may grow
+    weights: Array  # of v, x, y and z before the step, one for all of the rest, and how much the rest may grow
     change: Array  # of these, a column for each direction
     others: bool
 
 
 def _ways(problem: Problem, point: Point, chosen: list[int], images: list[Any]) -> _Ways:
     combine, given = problem.lifted.combine, point.atoms.weights[chosen]
-    count, rest = len(chosen), 1.0 - float(given.sum())
-    others = len(point.atoms) > 1
+    count, others = len(chosen), len(point.atoms) > 1
     ways = [combine(1.0, images[0], -1.0, image) for image in images[1:]]
     change = np.vstack([np.ones(count), -np.eye(count)])
     weights = np.concatenate([[0.0], given])
     if others:
         ways.append(combine(1.0, images[0], -1.0, point.image))
         change = np.column_stack([change, np.concatenate([[1.0], -given])])
-    if len(point.atoms) > count:
-        change = np.vstack([change, np.append(np.zeros(count), -rest)])
-        weights = np.append(weights, rest)
-    if others:  # the rest may grow so much: where it is next to nothing the ways are all but dependent
-        change = np.vstack([change, np.append(np.zeros(count), 1.0)])
-        weights = np.append(weights, _MOST)
+        # the rest may grow so much: where it is next to nothing the ways are all but dependent
+        change = np.vstack([change, np.append(np.zeros(count), -1.0), np.append(np.zeros(count), 1.0)])
+        weights = np.concatenate([weights, [1.0, _MOST]])
     return _Ways(ways, [problem.curve(point, way) for way in ways], weights, change, others)
 
 
