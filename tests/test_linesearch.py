@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
+from spectraplex.losses import Squared
 from spectraplex.losses.curves import NotFinite, Quadratic, Smoothly
+from spectraplex.places.numpy import mixture
 
 CURVES = {
     "quartic": lambda s: ((s - 0.4) ** 4 + 0.1 * s, 4 * (s - 0.4) ** 3 + 0.1),
@@ -151,3 +153,31 @@ def test_an_edge_may_be_closer_than_any_fixed_share():
         return (-size - 1e-15 * np.log(left), -1.0 + 1e-15 / left) if left > 0 else (np.inf, np.nan)
 
     assert Smoothly(at).minimize(1.0) == pytest.approx(9e-15, rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 6])
+@pytest.mark.parametrize("size", [7, 30_000])
+@pytest.mark.parametrize("kind", ["real", "weighted", "complex"])
+def test_several_ways_at_once_are_the_same_as_one_by_one(count, size, kind):
+    rng = np.random.default_rng(count)
+    weights = rng.uniform(0.5, 2.0, size) if kind == "weighted" else None
+
+    def image():
+        z = rng.standard_normal(size)
+        return z + 1j * rng.standard_normal(size) if kind == "complex" else z
+
+    z, target, v, others = image(), image(), image(), [image() for _ in range(count)]
+    loss = Squared()
+    slope = loss.evaluate(z, target, weights)[1]
+    slopes, bends = loss.ways(slope, v, others, weights)
+    ways = [v - other for other in others]
+    bound = 1e-13 * size * 40.0
+    for i, way in enumerate(ways):
+        curve = loss.along(z, way, target, weights)
+        assert abs(slopes[i] - curve.derivative(0.0)) <= bound
+        for j, other in enumerate(ways):
+            both = loss.along(z, way + other, target, weights).curvature(0.0)
+            assert abs(bends[i, j] - 0.5 * (both - bends[i, i] - bends[j, j])) <= 4.0 * bound
+    sizes = rng.standard_normal(count + 1)
+    found = mixture(sizes.tolist(), [v, *others])
+    assert np.abs(found - sum(s * o for s, o in zip(sizes, [v, *others], strict=True))).max() <= 1e-13 * 40.0

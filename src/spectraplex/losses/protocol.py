@@ -61,6 +61,8 @@ class LossFacts:
     positive : whether ℓ is finite only where z > 0 (or z ≥ 0 where the target is zero).
     never_negative : whether zero targets are about means that are never negative, on any matrix of the domain.
     along : z, dz, targets, weights ↦ the curve along a line; by default one that evaluates the loss.
+    ways : slope, v, others, weights ↦ slopes along v − o for all the others, and the bends between these ways, where
+        the loss is a quadratic; None where it is none.
     conjugate : slope, targets, weights ↦ its ``Conjugate``; None where there is none.
     terms : slope, targets, weights ↦ the sizes of all terms, for a loss whose terms cancel.
     some : places ↦ the same loss on some numbers of the image, for a loss that knows which belong together.
@@ -76,6 +78,7 @@ class LossFacts:
     positive: bool = False
     never_negative: bool = False
     along: Callable[..., Curve] | None = None
+    ways: Callable[..., tuple[Array, Array]] | None = None
     conjugate: Callable[..., Conjugate] | None = None
     terms: Callable[..., float] | None = None
     image: Callable[..., Array] | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..places.numpy import Array, inner, line_squared, squared
+from ..places.numpy import Array, inner, line_squared, squared, ways
 from ..rounding import norm
 from .curves import Curve, Quadratic
 from .protocol import Conjugate
@@ -30,6 +31,10 @@ class Squared:
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return Quadratic(*line_squared(z, b, weights, dz))
+
+    def ways(self, slope: Array, v: Array, others: Sequence[Array], weights: Array | None) -> tuple[Array, Array]:
+        """Slopes and bends along v − o: the function is one quadratic of them all."""
+        return ways(slope, v, others, weights)
 
     def second(self, z: Array, b: Array, weights: Array | None) -> Array:
         return np.ones_like(z.real) if weights is None else weights

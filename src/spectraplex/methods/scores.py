@@ -8,15 +8,16 @@ from ..matrices.atoms import GONE, Atoms
 from ..matrices.lifted import Lifted
 from ..places.numpy import Array
 
-_FRESH = 32  # so many scores are made fresh in a step, as one block, if not more:
-_PART = 8  # an eighth of them all, so that none is older than sixteen steps
+_FRESH = 16  # so many scores are made fresh in a step, as one block, if not more:
+_PART = 16  # a sixteenth of them all; half of these are the oldest, so that none is older than 32 steps
 
 
 def refreshed(descent: Lifted, atoms: Atoms, scores: Array, seen: Array, t: int) -> tuple[Array, Array]:
     """Scores of all atoms and the step at which each was seen; those that matter most and the oldest are fresh.
 
     Half are those of most weight times deficit by their last score, half those that were not seen for longest. The
-    worst of the fresh ones is thus exact among them, and any other atom's score is at most 2·max(8, k/32) steps old.
+    worst of the fresh ones is thus exact among them, and no other
+    atom's score is older than 32 steps.
     """
     count = len(atoms)
     if scores.size != count:  # a start, or a recompression: nothing is known

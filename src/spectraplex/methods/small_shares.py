@@ -19,15 +19,16 @@ def best_sizes(slope: Array, bend: Array, weights: Array, change: Array) -> Arra
     count = slope.size
     B = bend * unit[:, None] * unit + 8 * EPS * count * np.eye(count)
     g, T = slope * unit, change * unit
-    s, room, held = np.zeros(count), weights.astype(float), [i for i in range(weights.size) if weights[i] <= 0.0]
+    s, room, held = np.zeros(count), weights.astype(float), np.flatnonzero(weights <= 0.0).tolist()
     for _ in range(8 * weights.size):
         held = held[-count:]
         d, pushes = _minimiser(B, g + B @ s, T[held])
-        moved = T @ d
-        blocks = (moved < 0.0) & ~np.isin(np.arange(room.size), held)
-        reach = np.where(blocks, room / np.where(blocks, -moved, 1.0), np.inf)
-        first = int(np.argmin(reach))
-        share = min(1.0, float(reach[first]))
+        moved = (T @ d).tolist()
+        share, first = min(
+            ((room[i] / -moved[i], i) for i in range(room.size) if moved[i] < 0.0 and i not in held),
+            default=(np.inf, -1),
+        )
+        share = min(1.0, float(share))
         s = s + share * d
         room = np.maximum(weights + T @ s, 0.0)
         if share < 1.0:
@@ -47,6 +48,8 @@ def best_sizes(slope: Array, bend: Array, weights: Array, change: Array) -> Arra
 def _minimiser(B: Array, gradient: Array, T: Array) -> tuple[Array, Array]:
     """The step d to the minimum on T·d = 0, and the multipliers of these equalities."""
     n, k = gradient.size, T.shape[0]
+    if k == 0:
+        return np.linalg.solve(B, -gradient), np.zeros(0)
     system = np.zeros((n + k, n + k))
     system[:n, :n], system[:n, n:], system[n:, :n] = B, -T.T, T
     right = np.zeros(n + k)

@@ -122,6 +122,11 @@ class Distance(Fit):
             return Quadratic(value, inner(slope, dz), inner(dz, dz))
         return Quadratic(value, self.pair(slope, dz), dz.square)
 
+    @property
+    def ways(self) -> Any:
+        """Along several ways at once, where images are matrices and no factors."""
+        return super().ways if self.sparse is None else None
+
     def pair(self, slope: Any, z: Any) -> float:
         return inner(slope, z) if self.sparse is None else _inner(slope, z) - z.match
 

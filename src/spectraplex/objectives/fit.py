@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..matrices.operators import Operator
 from ..measurements.entries import Entries
 from ..measurements.protocol import Facts, Measurements, Spectrum, is_positive, parts_of
 from ..places.marks import pattern_mark
-from ..places.numpy import Array, blend, contiguous, inner
+from ..places.numpy import Array, blend, contiguous, inner, mixture
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .facts import ObjectiveFacts, facts_read
@@ -132,6 +132,16 @@ class Fit:
         if self._told.along is not None:
             return self._told.along(z, dz, self.targets, self.weights)
         return smoothly(self.loss, z, dz, self.targets, self.weights)
+
+    @property
+    def ways(self) -> Callable[[Array, Array, Sequence[Array]], tuple[Array, Array]] | None:
+        """Slopes and bends along several ways at once, for a quadratic on this machine."""
+        if self._told.ways is None or not isinstance(self.targets, np.ndarray):
+            return None
+        return partial(self._told.ways, weights=self.weights)
+
+    def mixture(self, sizes: Sequence[float], images: Sequence[Array]) -> Array:
+        return mixture(sizes, images)
 
     def pair(self, slope: Array, z: Array) -> float:
         return inner(slope, z)

@@ -203,3 +203,35 @@ def line_squared_weighted(low, high, z, target, weights, dz):  # type: ignore[no
         slope += weight * (np.conj(r) * step).real
         bend += weight * (np.conj(step) * step).real
     return value, slope, bend
+
+
+@compiled
+def ways(low, high, slope, v, a, b, c, d, sums):  # type: ignore[no-untyped-def]
+    """For the ways v − a, v − b, v − c, v − d: ⟨slope, ·⟩, then their inner products, row by row."""
+    s0 = s1 = s2 = s3 = 0.0
+    aa = ab = ac = ad = bb = bc = bd = cc = cd = dd = 0.0
+    for e in range(low, high):
+        g = slope[e]
+        i, j, k, m = v[e] - a[e], v[e] - b[e], v[e] - c[e], v[e] - d[e]
+        s0 += g * i
+        s1 += g * j
+        s2 += g * k
+        s3 += g * m
+        aa += i * i
+        ab += i * j
+        ac += i * k
+        ad += i * m
+        bb += j * j
+        bc += j * k
+        bd += j * m
+        cc += k * k
+        cd += k * m
+        dd += m * m
+    sums[:] = (s0, s1, s2, s3, aa, ab, ac, ad, bb, bc, bd, cc, cd, dd)
+
+
+@compiled
+def mixture(low, high, sizes, a, b, c, d, e, out):  # type: ignore[no-untyped-def]
+    """out = Σ sizes·(a, b, c, d, e) in one pass."""
+    for i in range(low, high):
+        out[i] = sizes[0] * a[i] + sizes[1] * b[i] + sizes[2] * c[i] + sizes[3] * d[i] + sizes[4] * e[i]

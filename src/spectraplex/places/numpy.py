@@ -6,7 +6,7 @@ Results do not depend on the number of threads: work is shared out in pieces tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ Array = NDArray[Any]
 EPS = float(np.finfo(np.float64).eps)
 LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
 _SHORT = 20_000  # vectors up to this length stay with NumPy
+_WAYS = 4  # ways that one compiled pass takes
 _SHARED = 4_000_000  # multiply-adds from which a dense product is shared among threads: BLAS is kept to one,
 _ROWS, _PARTS = 1024, 16  # in pieces of so many rows at least, and no more than so many of them
 
@@ -221,6 +222,47 @@ def line_squared(z: Array, target: Array, weights: Array | None, dz: Array) -> t
     in_pieces(z.size, job)
     value, slope, bend = sums.sum(axis=0)
     return float(value), float(slope), float(bend)
+
+
+def ways(slope: Array, v: Array, others: Sequence[Array], weights: Array | None) -> tuple[Array, Array]:
+    """⟨slope, v − o⟩ for each of the others, and the weighted inner products of all v − o."""
+    count = len(others)
+    arrays = (slope, v, *others)
+    if weights is None and v.size >= _SHORT and count <= _WAYS and all(_is_plain(each) for each in arrays):
+        from . import kernels
+
+        more, sums = [*others, *[others[0]] * (_WAYS - count)], np.zeros((pieces_of(v.size), 14))
+        in_pieces(v.size, lambda i, low, high: kernels.ways(low, high, slope, v, *more, sums[i]))
+        total = sums.sum(axis=0)
+        gram = np.zeros((_WAYS, _WAYS))
+        gram[np.triu_indices(_WAYS)] = total[_WAYS:]
+        gram += np.triu(gram, 1).T
+        return total[:count], gram[:count, :count]
+    apart = np.stack([(v - other).reshape(-1) for other in others])
+    pulled = apart if weights is None else apart * weights.reshape(-1)
+    return (apart.conj() @ slope.reshape(-1)).real, (apart.conj() @ pulled.T).real
+
+
+def mixture(sizes: Sequence[float], arrays: Sequence[Array]) -> Array:
+    """Σ sizeᵢ·arrayᵢ."""
+    first = arrays[0]
+    if first.size >= _SHORT and len(arrays) <= _WAYS + 1 and all(_is_plain(each) for each in arrays):
+        from . import kernels
+
+        more = _WAYS + 1 - len(arrays)
+        out, by = np.empty(first.shape), np.array([*sizes, *[0.0] * more])
+        # what is added zero times must be finite where the rest is
+        in_pieces(first.size, lambda _, low, high: kernels.mixture(low, high, by, *arrays, *[first] * more, out))
+        return out
+    total: Array = sizes[0] * first
+    for size, each in zip(sizes[1:], arrays[1:], strict=True):
+        total = blend(1.0, total, size, each)
+    return total
+
+
+def _is_plain(z: Array) -> bool:
+    """Whether compiled passes take it."""
+    return isinstance(z, np.ndarray) and z.ndim == 1 and z.dtype == np.float64
 
 
 def squared(z: Array, target: Array, weights: Array | None) -> tuple[float, Array]:
