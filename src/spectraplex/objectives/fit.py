@@ -236,7 +236,7 @@ class Fit:
     @cached_property
     def steepest(self) -> float:
         """The largest norm of a slope."""
-        return steepest(self.loss, self.targets.size, self.weights)
+        return steepest(self._told.steepest, self.targets.size, self.weights)
 
     @property
     def lower(self) -> float | None:
