@@ -44,15 +44,15 @@ def project(A: Any, domain: Domain, stop: Stop | None = None, seed: int = 0) -> 
     if matrix is None or min(matrix.shape) > _WHOLE or not projecting(domain):
         return solve(problem, "ror-adaptive", stop, seed=seed)
     X, seconds = _whole(distance, domain, matrix)
-    result = Projected.of(problem, X, stop, seconds)
+    result = ProvenLater.of(problem, X, stop, seconds)
     return result if max(matrix.shape) <= _LATER else result.now()
 
 
-class Projected(Result):
+class ProvenLater(Result):
     """A result that has its X; everything that is said of X is worked out when it is asked for first."""
 
     @classmethod
-    def of(cls, problem: Problem, X: Factors, stop: Stop, seconds: float) -> Projected:
+    def of(cls, problem: Problem, X: Factors, stop: Stop, seconds: float) -> ProvenLater:
         """The proof is of X as it is now, whatever its owner does to it; tensors in, tensors out."""
         new, place = object.__new__(cls), problem.facts.returned
         given = X if place is None else X.at(place)
