@@ -258,3 +258,7 @@ def test_a_real_process_ends_with_a_sentence_too(tmp_path):
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.strip().endswith("the value 'good' is not a number (column 'rating'; --value names another).")
+
+
+def test_a_gap_below_zero_is_no_question(model, good):
+    assert "--gap must be a number ≥ 0" in refused("certify", model, good, "--gap", "-1")

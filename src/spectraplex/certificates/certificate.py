@@ -144,7 +144,9 @@ class Certificate:
         try:
             document = json.loads(text)
             written = document["spectraplex certificate"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except KeyError as missing:
+            raise ValueError(f"from_json: this is no certificate (the entry {missing} is missing).") from None
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"from_json: this is no certificate ({error}).") from None
         if written != FORMAT:
             raise ValueError(

@@ -39,6 +39,8 @@ def _of_one_machine(folder: Path) -> store.Stored:
 
 def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bool, as_json: bool) -> bool:
     """A fresh certificate for the model's factors on the data of a file; False where its gap is too large."""
+    if gap is not None and not gap >= 0.0:
+        raise ValueError(f"--gap must be a number ≥ 0, a share of the value, got {gap:g}.")
     stored = _of_one_machine(folder)
     model = stored.model
     problem = problem_of_file(stored, file, asked, quiet)

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..checks import number
 from ..losses.curves import NotFinite
+from ..matrices.given import no_operator
 from ..places.numpy import Array, dagger, inner
-from .check_parts import check_loss, check_measurements, operator
+from .check_parts import check_loss, check_measurements, operator, other_shape
 from .facts import facts_of
 from .tester import Report, Tester
 
@@ -18,6 +19,10 @@ Factors3 = tuple[Array, Array, Array]
 
 _WIDE = 2_000  # a matrix with more rows and columns is not blended with the identity
 _NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", "gradient")
+_NOTHING = (
+    "no objective (measure, evaluate, gradient), measurement (measure, adjoint), loss (evaluate), domain (lift, lower, "
+    "raised) or method (init, step); see docs/your-own.md"
+)
 _OWN = ("shape", "measure", "gradient")  # what an objective has and a loss has not
 
 
@@ -30,6 +35,8 @@ def check_objective(thing: Any, hermitian: bool | None, size: float, trials: int
         return check_measurements(thing, hermitian, size, trials, seed)
     objective = thing
     missing = [name for name in _NEEDED if not hasattr(objective, name)]
+    if len(missing) >= len(_NEEDED) - 2:
+        return Report(("protocol",), (f"protocol: {type(thing).__name__} is {_NOTHING}.",))
     if missing:
         return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Objective protocol.",))
     m, n = objective.shape
@@ -113,6 +120,8 @@ class _Checker(Tester):
         z, y, dz = f.measure(*X), f.measure(*Y), f.measure(*D)
         value, slope = f.evaluate(z)
         G = f.gradient(slope)
+        self.need("gradient", hasattr(G, "matmat"), no_operator("gradient", G))
+        self.need("operator", tuple(G.shape) == tuple(f.shape), other_shape(G, f.shape))
 
         def values(image: Any) -> float:
             return float(f.evaluate(image)[0])

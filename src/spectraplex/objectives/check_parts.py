@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import is_real, kind_or_say
 from ..losses import named
-from ..losses.protocol import LossFacts, Prepared, Shape, prepare
+from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly
+from ..matrices.given import no_operator
 from ..matrices.operators import Operator
 from ..measurements.protocol import Facts, is_positive, of_dense
 from ..places.numpy import Array, dagger, inner
@@ -24,6 +26,10 @@ def check_measurements(thing: Any, hermitian: bool | None, size: float, trials: 
     missing = [name for name in needed if not hasattr(thing, name)]
     if missing:
         return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Measurements protocol.",))
+    try:
+        kind_or_say("measurement", thing.dtype)
+    except ValueError as error:
+        return Report(("dtype",), (str(error),))
     m, n = thing.shape
     if hermitian and m != n:
         raise ValueError(f"check: these measurements are {m}×{n}; hermitian=True needs a square shape.")
@@ -35,12 +41,15 @@ def check_loss(thing: Any, targets: Any, size: float, trials: int, seed: int) ->
     return LossTester(named("check", thing), targets, size, rng).run(trials)
 
 
+def other_shape(G: Any, shape: Any) -> str:
+    return f"the operator is said to have shape {tuple(G.shape)}, not {tuple(shape)}."
+
+
 def operator(tester: Tester, G: Any, shape: tuple[int, int], P: Array, Q: Array) -> None:
     """Shape, scores and matrix of an operator go with its products."""
     GQ = G.matmat(Q)
     size = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
-    text = f"the operator is said to have shape {tuple(G.shape)}, not {tuple(shape)}."
-    tester.expect("operator", tuple(G.shape) == tuple(shape), text)
+    tester.expect("operator", tuple(G.shape) == tuple(shape), other_shape(G, shape))
     wanted = np.sum(P.conj() * GQ, axis=0).real
     for score, want in zip(G.scores(np.ascontiguousarray(P), np.ascontiguousarray(Q), 2), wanted, strict=True):
         tester.close("scores", float(score), float(want), size, "scores(P, Q) differ from ⟨pₖ, G·qₖ⟩")
@@ -88,6 +97,8 @@ class MeasurementTester(Tester):
         )
         y = self.normal((A.size,)) if self.real else self.normal((A.size,), A.dtype)
         G = A.adjoint(y)
+        self.need("adjoint", hasattr(G, "matmat"), no_operator("adjoint", G))
+        self.need("operator", tuple(G.shape) == tuple(A.shape), other_shape(G, A.shape))
         size = float(np.linalg.norm(y)) * length
         text = "⟨𝒜(X), y⟩ differs from ⟨X, 𝒜*(y)⟩: measure and adjoint"
         self.close("adjoint", inner(y, z), inner(X[0] * X[1], G.matmat(X[2])), size, text)
@@ -161,8 +172,11 @@ class LossTester(Tester):
             self.fail("targets", "no targets were found that it takes; pass targets=.")
             return
         self.loss, self.b, self.w = ready.loss, ready.targets, ready.weights
+        for name, claimed in vars(self.told).items():
+            if name in ("curvature", "strong", "steepest", "least"):
+                self.need(name, is_real(claimed), f"what it claims must be a number, got {claimed!r}.")
         z, x = self.image(), self.image()
-        value, slope = self.loss.evaluate(z, self.b, self.w)
+        value, slope = self.pair_of(self.loss.evaluate(z, self.b, self.w))
         other, end = self.loss.evaluate(x, self.b, self.w)
         shaped = isinstance(slope, np.ndarray) and slope.shape == z.shape
         self.expect("slope", shaped, f"the slope must be an array of shape {z.shape}, got {np.shape(slope)}.")
@@ -199,6 +213,14 @@ class LossTester(Tester):
             )
         if hasattr(self.loss, "conjugate"):
             self.fenchel(z, x, (value, other), slope, end)
+
+    def pair_of(self, given: Any) -> tuple[float, Array]:
+        """What ``evaluate`` returned, if it is a number and an array."""
+        pair = isinstance(given, tuple) and len(given) == 2
+        got = f"({', '.join(type(each).__name__ for each in given)})" if pair else type(given).__name__
+        holds = pair and np.ndim(given[0]) == 0
+        self.need("evaluate", holds, f"it must return a number, Σ wᵢℓ(zᵢ; bᵢ), and the array of its slope; got {got}.")
+        return float(given[0]), given[1]
 
     def prepared(self, weights: Array | None) -> Prepared | None:
         """The first kind of targets that it takes: those given, any numbers, counts, labels, shares."""
@@ -246,6 +268,8 @@ class LossTester(Tester):
         """ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z, and ≥ at every other z and every multiple of y that is allowed."""
         for at, value, y in ((z, values[0], slope), (x, values[1], end)):
             conjugate, pairing = self.loss.conjugate(y, self.b, self.w), inner(y, at)
+            text = f"it must return a spectraplex.losses.Conjugate, got {type(conjugate).__name__}."
+            self.need("conjugate", isinstance(conjugate, Conjugate), text)
             size = abs(value) + abs(pairing) + conjugate.size
             self.expect(
                 "conjugate limit", conjugate.limit >= 1.0 - 1e-9, f"ℓ* is said to end before c = 1: {conjugate.limit}."

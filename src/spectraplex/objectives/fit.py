@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import device_of
+from ..checks import device_of, kind_or_say
 from ..fingerprint import identity
 from ..losses import named
 from ..losses.curves import Curve
@@ -18,7 +18,7 @@ from ..losses.separable import smoothly, steepest
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator
 from ..measurements.entries import Entries
-from ..measurements.protocol import Facts, Measurements, Spectrum, parts_of
+from ..measurements.protocol import Facts, Measurements, Spectrum, flat_image, parts_of
 from ..places.marks import pattern_mark
 from ..places.numpy import Array, blend, contiguous, inner
 from ..places.pattern import Pattern
@@ -73,7 +73,7 @@ class Fit:
         self._told, self._facts = LossFacts.of(prepared.loss), Facts.of(measurements)
         self.loss_name = self._told.name
         self.shape = (int(measurements.shape[0]), int(measurements.shape[1]))
-        self.dtype = str(measurements.dtype)
+        self.dtype = kind_or_say(type(measurements).__name__, measurements.dtype)
         if self.targets.dtype.kind == "c":
             if self._facts.real:
                 raise TypeError(
@@ -110,7 +110,7 @@ class Fit:
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         # a strided view, such as real parts, is summed to other bits than its copy in a saved run
-        return contiguous(self.measurements.measure(U, s, V))
+        return flat_image(self.measurements, contiguous(self.measurements.measure(U, s, V)))
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)
