@@ -164,6 +164,10 @@ def test_models_with_missing_or_altered_files(model, tmp_path):
     assert "about something else" in refused("info", model)
 
 
+def test_a_gap_below_zero_is_no_question(model, good):
+    assert "--gap must be a number ≥ 0" in refused("certify", model, good, "--gap", "-1")
+
+
 def test_bad_pairs(model, tmp_path):
     pairs = tmp_path / "p.csv"
     pairs.write_text("1\n2\n", encoding="utf-8")
@@ -258,7 +262,3 @@ def test_a_real_process_ends_with_a_sentence_too(tmp_path):
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.strip().endswith("the value 'good' is not a number (column 'rating'; --value names another).")
-
-
-def test_a_gap_below_zero_is_no_question(model, good):
-    assert "--gap must be a number ≥ 0" in refused("certify", model, good, "--gap", "-1")
