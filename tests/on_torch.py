@@ -14,7 +14,8 @@ torch.set_num_threads(1)
 
 from spectraplex.objectives.there import There  # noqa: E402
 from spectraplex.places.torch import TorchPlace, place_on  # noqa: E402
-from spectraplex.places.torch_array import TorchArray, on  # noqa: E402
+from spectraplex.places.torch_array import TorchArray  # noqa: E402
+from spectraplex.places.torch_kinds import on  # noqa: E402
 
 CPU = torch.device("cpu")
 AWAY = place_on(CPU)

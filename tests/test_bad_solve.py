@@ -98,6 +98,23 @@ def test_starts_on_the_balls(call, error, words):
     check(call, error, words)
 
 
+# ------------------------------------------------------------------------------------------- what is handed to whom
+
+
+def test_words_in_place_of_a_choice_and_results_in_place_of_certificates(tmp_path):
+    problem = sx.Problem(sx.Distance(EYE), sx.Spectrahedron(3))
+    result = sx.solve(problem)
+    check(lambda: sx.solve(problem, certify="no"), TypeError, "certify must be True or False, got 'no'")
+    check(lambda: sx.verify(result, problem, result), TypeError, "got Result; pass result.certificate")
+    check(lambda: sx.verify("{}", problem, result), ValueError, "no certificate .*'spectraplex certificate' is missing")
+    check(lambda: sx.load(3), TypeError, "load: name the folder that was saved, a path; got int")
+    (tmp_path / "file").write_text("x")
+    check(lambda: result.save(tmp_path / "file"), FileExistsError, "save: .*file is a file; name a folder")
+    check(lambda: sx.Problem(sx.Distance(EYE), 3), TypeError, "int is no domain; .*docs/your-own.md")
+    large = sx.Completion([0, 1], [0, 1], [1e200, 1.0], (3, 2))
+    check(lambda: sx.solve(sx.Problem(large, sx.NuclearBall((3, 2), 1.0))), ValueError, "1e154 cannot be squared: div")
+
+
 # ----------------------------------------------------------------------------------------------------------- Smooth
 
 

@@ -164,6 +164,10 @@ def test_models_with_missing_or_altered_files(model, tmp_path):
     assert "about something else" in refused("info", model)
 
 
+def test_a_gap_below_zero_is_no_question(model, good):
+    assert "--gap must be a number ≥ 0" in refused("certify", model, good, "--gap", "-1")
+
+
 def test_bad_pairs(model, tmp_path):
     pairs = tmp_path / "p.csv"
     pairs.write_text("1\n2\n", encoding="utf-8")

@@ -33,7 +33,10 @@ def test_import_loads_no_compiler_and_nothing_heavy():
     assert done.stdout.strip() == "[]" and done.stderr == ""
 
 
-@pytest.mark.parametrize("room", ["spectraplex", "spectraplex.estimators"])
+OFFERED = ("spectraplex", *(f"spectraplex.{room}" for room in ("estimators", "losses", "online", "datasets", "plots")))
+
+
+@pytest.mark.parametrize("room", OFFERED)
 def test_completion_offers_public_names_alone(room):
     """What an interpreter lists after a dot is __all__; rooms and helpers can be imported, but are not listed."""
     module = importlib.import_module(room)

@@ -101,3 +101,14 @@ def test_every_pair_is_solved_there(form, name):
 def test_the_forms_are_real_and_complex():
     kinds = {FORMS[form](np.random.default_rng(0))[0].dtype for form in FORMS}
     assert {np.dtype(kind).kind for kind in kinds} == {"f", "c"}
+
+
+@pytest.mark.parametrize("size", [12, 120])
+@pytest.mark.parametrize("kind", [torch.float64, torch.complex128])
+def test_the_projection_of_a_tensor_is_tensors(size, kind):
+    A = torch.eye(size, dtype=kind) + torch.arange(size, dtype=torch.float64).diag()
+    for domain in (sx.Spectrahedron(size), sx.NuclearBall((size, size), 3.0)):
+        result = sx.project(A, domain)
+        assert all(isinstance(side, torch.Tensor) for side in result.X.triple()[::2])
+        assert sx.verify(result.certificate, sx.Problem(sx.Distance(A), domain), result)
+        assert sx.verify(result.certificate, sx.Problem(sx.Distance(A.numpy()), domain), result)

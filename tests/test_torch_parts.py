@@ -21,10 +21,11 @@ from spectraplex.places.pattern import Pattern  # noqa: E402
 from spectraplex.places.tall import Tall  # noqa: E402
 from spectraplex.places.torch_array import TorchArray  # noqa: E402
 from spectraplex.places.torch_deck import TorchDeck  # noqa: E402
-from spectraplex.places.torch_functions import _FUNCTIONS, _UFUNCS  # noqa: E402
+from spectraplex.places.torch_functions import _FUNCTIONS  # noqa: E402
 from spectraplex.places.torch_marks import entries_mark as torch_entries_mark  # noqa: E402
 from spectraplex.places.torch_marks import rows_mark as torch_rows_mark  # noqa: E402
 from spectraplex.places.torch_pattern import TorchPattern, TorchSparse  # noqa: E402
+from spectraplex.places.torch_ufuncs import _UFUNCS  # noqa: E402
 
 KINDS = ["float64", "float32", "complex128", "complex64"]
 seeds = st.integers(0, 2**32 - 1)

@@ -11,7 +11,7 @@ _WORDS = """# On a GPU
 
 Made by `python -m benchmarks gpu 0` from benchmarks/gpu.json, the figures of `python -m benchmarks gpu` on {machine}.
 
-`pip install 'spectraplex[torch]'`. Then the same problem, the same methods and the same certificate run on a GPU:
+`pip install '.[torch]'` in a checkout. Then the same problem, the same methods and the same certificate run on a GPU:
 
 ```text
 result = sx.solve(problem.to("cuda"))                          # NumPy in, NumPy out

@@ -184,6 +184,24 @@ def is_flag(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
+def kind_or_say(owner: str, dtype: Any) -> str:
+    """ "float64" or "complex128", from whatever NumPy takes for one of them."""
+    try:
+        kind = str(np.dtype(dtype).name)
+    except TypeError:
+        kind = ""
+    if kind not in ("float64", "complex128"):
+        raise ValueError(f"{owner}: dtype must be 'float64' or 'complex128', got {dtype!r}.")
+    return kind
+
+
+def flag(owner: str, name: str, value: Any) -> bool:
+    """True or False; a word such as "no" is neither."""
+    if not is_flag(value):
+        raise TypeError(f"{owner}: {name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def two_dimensions(owner: str, shape: Any) -> tuple[int, int]:
     try:
         m, n = shape

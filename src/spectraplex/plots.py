@@ -20,6 +20,8 @@ from .trace import Trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+__all__ = ["before_after", "convergence", "plot_path", "save"]
+
 # Okabe and Ito's colours stay apart for colour-blind eyes; each line has its own dashes, too, for grey print.
 COLOURS = ("#0072B2", "#E69F00", "#999999", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 _DASHES = ("--", "-.", ":", "-", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1)))
@@ -31,6 +33,11 @@ _AXES = {
 }
 INK, _PALE = "#222222", "#DDDDDD"
 _WIDTH_INCHES, _DOTS_PER_INCH = 10.0, 140
+
+
+def __dir__() -> list[str]:
+    """The public names, and what every module has."""
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__"]
 
 
 def convergence(

@@ -86,7 +86,7 @@ class Problem:
             lacks = f" (it has no {', '.join(missing)})" if len(missing) < 5 and missing else ""
             raise TypeError(
                 f"Problem: {_name(self.domain)} is no domain{lacks}; use Spectrahedron, TraceBall or NuclearBall with "
-                "sizes."
+                "sizes, or see docs/your-own.md for one of your own."
             )
         if tuple(self.objective.shape) != tuple(self.domain.shape):
             raise ValueError(

@@ -59,6 +59,8 @@ class Result:
         What lies on a cluster goes to ``tall-*.npy`` beside them, some megabytes at a time.
         """
         path = Path(folder)
+        if path.is_file():
+            raise FileExistsError(f"save: {path} is a file; name a folder, there or to be made.")
         path.mkdir(parents=True, exist_ok=True)
         parts = ("vectors", "weights") if isinstance(self.X, Symmetric) else ("U", "s", "V")
         X, place = self.X, self.X.place
@@ -115,6 +117,8 @@ class Result:
 
 def load(folder: str | os.PathLike[str]) -> Result:
     """Read back what ``Result.save`` or a ``Checkpoint`` wrote."""
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"load: name the folder that was saved, a path; got {type(folder).__name__}.")
     path = newest(Path(folder))
     document, arrays = words_and_arrays("load", path, "result", "result")
     if document.get("format") != _FORMAT:

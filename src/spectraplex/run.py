@@ -93,7 +93,7 @@ class Run:
             if self.point is None:
                 raise ValueError(
                     "solve: the objective is NaN or infinite at the starting point; run spectraplex.check on it, or "
-                    "pass start=, a matrix where it is finite."
+                    "pass start=, a matrix where it is finite. Data beyond 1e154 cannot be squared: divide all of them."
                 ) from None
             status = Status.NOT_FINITE
         except RuntimeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .checks import chance, whole
+from .checks import chance, flag, whole
 from .methods import MethodFacts, facts_of, resolve
 from .observers import Observer, Observers
 from .places.threads import one_blas_thread
@@ -53,6 +53,7 @@ def solve(
     chance("solve", "failure", failure)
     watching = Observers.of("solve", observers)
     whole("solve", "seed", seed, least=0)
+    flag("solve", "certify", certify)
     method = resolve(method)
     facts = facts_of(method)
     if facts.require is not None:

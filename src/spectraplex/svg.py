@@ -139,7 +139,7 @@ def px(value: float) -> str:
     return "0" if words == "-0" else words
 
 
-def bars(view: Frame, edges: Array, heights: Array, hints: Sequence[str], kind: str = "bar") -> str:
+def bars(view: Frame, edges: Array, heights: Array, hints: Sequence[str]) -> str:
     """Bars from the bottom of the frame; each has words for whoever points at it."""
     out, base = [], view.y.start
     for left, right, height, hint in zip(edges[:-1], edges[1:], heights, hints, strict=True):
@@ -149,17 +149,17 @@ def bars(view: Frame, edges: Array, heights: Array, hints: Sequence[str], kind: 
         inset = 0.6 if b - a > 3 else 0.0
         top = min(top, base - 0.8)  # something is not nothing
         shape = f'x="{px(a + inset)}" y="{px(top)}" width="{px(b - a - 2 * inset)}" height="{px(base - top)}"'
-        out.append(f'<rect class="{kind}" {shape}><title>{escape(hint)}</title></rect>')
+        out.append(f'<rect class="bar" {shape}><title>{escape(hint)}</title></rect>')
     return "".join(out)
 
 
-def outline(view: Frame, edges: Array, heights: Array, kind: str = "line two") -> str:
+def outline(view: Frame, edges: Array, heights: Array) -> str:
     """The same as bars, only their outline: for a second histogram over a first."""
     base = px(view.y.start)
     path = [f"M{px(view.x.at(float(edges[0])))} {base}"]
     for right, height in zip(edges[1:], heights, strict=True):
         path.append(f"V{px(view.y.at(float(height)))}H{px(view.x.at(float(right)))}")
-    return f'<path class="{kind}" d="{"".join(path)}V{base}"/>'
+    return f'<path class="line two" d="{"".join(path)}V{base}"/>'
 
 
 def line(view: Frame, xs: Array, ys: Array, kind: str = "line") -> str:

@@ -81,7 +81,7 @@ class Certificate:
             object.__setattr__(self, "seal", self._sum())
 
     def _sum(self) -> str:
-        plain = (vars(self)[each.name] for each in fields(self) if each.name not in ("seal", "evidence"))
+        plain = (vars(self)[name] for name in _WRITTEN if name != "seal")
         return fingerprint(str(FORMAT), *(part.hex() if isinstance(part, float) else str(part) for part in plain))
 
     @property
@@ -134,7 +134,7 @@ class Certificate:
 
         The evidence, if there is any, is not in it: ``save`` writes both.
         """
-        known = {each.name: vars(self)[each.name] for each in fields(self) if each.name != "evidence"}
+        known = {name: vars(self)[name] for name in _WRITTEN}
         plain = {name: value.hex() if isinstance(value, float) else value for name, value in known.items()}
         return json.dumps({"spectraplex certificate": FORMAT, "gap": self.gap.hex(), **plain}, indent=1)
 
@@ -144,14 +144,16 @@ class Certificate:
         try:
             document = json.loads(text)
             written = document["spectraplex certificate"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except KeyError as missing:
+            raise ValueError(f"from_json: this is no certificate (the entry {missing} is missing).") from None
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"from_json: this is no certificate ({error}).") from None
         if written != FORMAT:
             raise ValueError(
                 f"from_json: the certificate has format {written!r}, and this version reads {FORMAT}; certify X anew."
             )
         try:
-            known = {each.name: document[each.name] for each in fields(cls) if each.name != "evidence"}
+            known = {name: document[name] for name in _WRITTEN}
             numbers = {name: float.fromhex(known[name]) for name in _NUMBERS}
             words = {name: value for name, value in known.items() if name not in numbers}
             if not all(isinstance(value, str) for value in words.values()) or not words["seal"]:
@@ -195,6 +197,9 @@ class Certificate:
         return math.isfinite(self.lower_bound) and (
             self.failure == 0.0 if self.kind == "proven" else self.kind == "probable" and 0 < self.failure < 1
         )
+
+
+_WRITTEN = tuple(each.name for each in fields(Certificate) if each.name != "evidence")  # what a document has
 
 
 def with_evidence(certificate: Certificate, evidence: Evidence | None) -> Certificate:

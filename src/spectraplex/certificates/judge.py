@@ -115,8 +115,9 @@ def verify(certificate: Certificate | str, problem: Problem, X: Any, *, failure:
     if isinstance(certificate, str):
         certificate = Certificate.from_json(certificate)
     if not isinstance(certificate, Certificate):
+        remedy = "; pass result.certificate" if isinstance(certificate, Result) else ""
         raise TypeError(
-            f"verify: the first argument must be a Certificate or its JSON, got {type(certificate).__name__}."
+            f"verify: the first argument must be a Certificate or its JSON, got {type(certificate).__name__}{remedy}."
         )
     _a_problem("verify", problem)
     chance("verify", "failure", failure)

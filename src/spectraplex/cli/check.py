@@ -26,15 +26,23 @@ from .out import put_json, put_words
 from .talk import say
 
 
-def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bool, as_json: bool) -> bool:
-    """A fresh certificate for the model's factors on the data of a file; False where its gap is too large."""
+def _of_one_machine(folder: Path) -> store.Stored:
+    """The model of a folder, not one in shards."""
     stored = store.read(folder)
-    model = stored.model
-    if "shards_" in vars(model):
+    if "shards_" in vars(stored.model):
         raise ValueError(
             f"{folder} holds a model in shards, too tall for one machine: verify it on the cluster that fits it "
             "(docs/cluster.md)."
         )
+    return stored
+
+
+def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bool, as_json: bool) -> bool:
+    """A fresh certificate for the model's factors on the data of a file; False where its gap is too large."""
+    if gap is not None and not gap >= 0.0:
+        raise ValueError(f"--gap must be a number ≥ 0, a share of the value, got {gap:g}.")
+    stored = _of_one_machine(folder)
+    model = stored.model
     problem = problem_of_file(stored, file, asked, quiet)
     certificate = certified(problem, (model.U_, model.s_, model.V_))
     limit = float(model.tolerance) if gap is None else gap
@@ -53,13 +61,8 @@ def certify(folder: Path, file: Path, asked: Asked, gap: float | None, quiet: bo
 
 def verify(folder: Path, file: Path | None, asked: Asked, quiet: bool, as_json: bool) -> bool:
     """Check the certificate of a model: with the data of a file, or with those that the model keeps."""
-    stored = store.read(folder)
+    stored = _of_one_machine(folder)
     model = stored.model
-    if "shards_" in vars(model):
-        raise ValueError(
-            f"{folder} holds a model in shards, too tall for one machine: verify it on the cluster that fits it "
-            "(docs/cluster.md)."
-        )
     certificate = Certificate.from_json(json.dumps(stored.document["certificate"]))
     if file is None:
         seen = serving.of_fit(model)

@@ -27,7 +27,6 @@ IMPUTER = {
     "seed": "random_state",
 }
 READING = tuple(each.name for each in fields(Asked))
-RUN = ("checkpoint", "report", "test", "names", "row_features", "column_features")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         ("row", "column", "value", "delimiter", "encoding", "duplicates", "loss", "transform", "test"), (str,)

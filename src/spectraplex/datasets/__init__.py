@@ -14,6 +14,12 @@ from . import download as _download
 
 __all__ = ["Ratings", "cache_folder", "movielens", "movielens_split", "ratings_like", "read_ratings"]
 
+
+def __dir__() -> list[str]:
+    """The public names, and what every module has."""
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__"]
+
+
 _FOLDERS = {"100k": "ml-100k", "1m": "ml-1m", "latest-small": "ml-latest-small"}
 _FILES = {"100k": ("u.data",), "1m": ("ratings.dat", "ratings.csv"), "latest-small": ("ratings.csv",)}
 _SCALES = {"100k": (1.0, 5.0), "1m": (1.0, 5.0), "latest-small": (0.5, 5.0)}

@@ -6,15 +6,11 @@ With Ritz values θⱼ and off-diagonals b₁ … b_k (the last one included), |
 has an inner product ≥ τ with the leading eigenvector; τ = δ√(π/(2d)) (real) or √(δ/d) (complex) does with
 probability 1 − δ. So λ_max lies below the root t > max θⱼ of Σ ln(t − θⱼ) = Σ ln bⱼ − ln τ.
 *Estimate*: the Ritz value itself, what is usually reported; it steers and proves nothing.
-Written by hand because no library offers the first two.
+Written by hand because no library offers the first two. The probable one is in probable.py.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,36 +18,10 @@ import numpy as np
 from ..checks import chance
 from ..matrices.given import as_hermitian
 from ..matrices.lifted import Hermitian
-from ..places.here import HERE
 from ..places.numpy import EPS, Array, dagger, size_one
-from ..places.protocol import Block
-from .lanczos import Chain, Lanczos, root
-from .wide import log_tau_of, normal_block, wide_chain, width_for
+from .probable import Accuracy, Bound, probable
 
-Accuracy = float | Callable[[float], float]
-
-_CHANCE = 0.1  # how likely each of several starts may fail, where the space of the first one closes up
-_AT_ONCE = 3.0  # products that a wide one takes as long as: it reads the data once
-_ON_DEVICE = 40.0  # the same on a device, beside descents that multiply hundreds of columns at once
 _DENSE = 400  # up to this dimension a Cholesky factorisation is cheaper than the Lanczos steps it replaces
-
-
-@dataclass(frozen=True)
-class Bound:
-    """λ_max ≤ value for kind "proven" or "probable" (wrong with probability at most ``failure``).
-
-    ``estimate`` is the best Ritz value, from below; for kind "estimate" it is also the value. ``rounding`` is the part
-    of value − estimate that is there for rounding alone, and may be another one on another processor. ``effort`` is
-    ``products`` as they weigh beside those of a method: many at once weigh less.
-    """
-
-    value: float
-    kind: str
-    failure: float
-    products: float
-    estimate: float
-    rounding: float = 0.0
-    effort: float = 0.0
 
 
 def upper_bound(
@@ -86,7 +56,7 @@ def upper_bound(
     operator = as_hermitian(operator)
     if kind == "proven" or (kind is None and operator.shape[0] <= dense):
         return _proven(operator, expected)
-    bound = _probable(operator, failure, accuracy, relative, rng, products)
+    bound = probable(operator, failure, (accuracy, relative), rng, products)
     return Bound(bound.estimate, "estimate", 1.0, bound.products, bound.estimate) if kind == "estimate" else bound
 
 
@@ -136,101 +106,3 @@ def _factored(A: Array, top: float, tries: int) -> tuple[float, float] | None:
         except np.linalg.LinAlgError:
             margin *= 2
     return None
-
-
-def _probable(
-    operator: Hermitian,
-    failure: float,
-    accuracy: Accuracy,
-    relative: float,
-    rng: np.random.Generator,
-    most: float,
-) -> Bound:
-    sides = operator.sides
-    lengths = [len(range(*side.indices(operator.shape[0]))) for side in sides]
-    # λ_max of [[0, R], [Rᴴ, 0]] is σ₁(R): work with RᴴR on the shorter side, one product a step.
-    two = len(sides) == 2
-    side = len(sides) - 1 if operator.place.distant else int(np.argmin(lengths))  # a far one stays where it is
-    d, factor, place = lengths[side], 1.0, operator.place
-
-    def apply(v: Block) -> Block:
-        image = place.scale(operator.apply(side, v), factor)
-        return place.scale(operator.apply(1 - side, image), factor) if two else image
-
-    complex_ = np.dtype(operator.dtype).kind == "c"
-
-    def log_tau(chance: float, left: int) -> float:
-        return 0.5 * math.log(chance / left) if complex_ else math.log(chance) + 0.5 * math.log(math.pi / (2 * left))
-
-    w = place.random(sides[side], 1, operator.dtype, rng)
-    # An operator of size 1e±150 would leave the range of floating point when squared: work at size one.
-    size = place.largest(operator.apply(side, w))
-    cost = 0.5 if two else 1.0
-    if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
-        return Bound(size, "probable", failure, cost, size)
-    factor = size_one(size)
-    blur = factor * operator.noise()
-
-    def judge(chain: Chain, chance: float, coupling: float = 0.0, width: int = 1) -> tuple[float, float]:
-        if width > 1:
-            bound, ritz = root(chain, log_tau_of(chance, width, d, complex_))
-        else:
-            whole = chance == 1.0 or chain.before + len(chain.off) == d
-            bound, ritz = root(chain, math.inf if whole else log_tau(chance, d - chain.before))
-        bound += coupling
-        if two:
-            bound, ritz = math.sqrt(max(bound, 0.0)), math.sqrt(max(ritz, 0.0))
-        return (bound + blur) / factor, ritz / factor
-
-    def tight(chance: float, chain: Chain, width: int = 1) -> bool:
-        bound, ritz = judge(chain, chance, width=width)
-        wanted = accuracy(ritz) if callable(accuracy) else accuracy
-        return bound - ritz <= max(wanted, relative * abs(bound))
-
-    def rounding(steps: int, starts: int, largest: float) -> float:
-        # whoever looks again may take more steps than we did, up to the whole space, or see it close up
-        count = max(20 * max(steps, 32, min(d, 1000)), 10 * (steps + starts) * math.exp(-log_tau(_CHANCE, d)))
-        return count * EPS * largest + operator.noise()
-
-    width, asked = width_for(most, d) if two and place.wide else 1, failure
-    if width > 1:  # a round costs more than its products: many starts at once, and half of the chance of failure
-        failure = 0.5 * failure
-        block = normal_block(d, width, operator.dtype, rng)
-        there = HERE if place.distant else place
-        chain = wide_chain(apply, there.from_host(block), most - cost, partial(tight, failure, width=width), there)
-        cost += width * len(chain.off)
-        if not chain.closed:
-            value, estimate = judge(chain, failure, width=width)
-            spread = rounding(len(chain.off), _starts(failure), abs(value))
-            return Bound(
-                value,
-                "probable",
-                asked,
-                cost,
-                estimate,
-                spread,
-                (_AT_ONCE if place.distant else _ON_DEVICE) * len(chain.off),
-            )
-    # Half of the chance of failure is for a space that stays open, half for one that closes.
-    starts, chance = _starts(failure), _CHANCE
-    space = Lanczos(apply, sides[side], most - cost, operator.dtype, place)
-    chains = [space.chain(w, partial(tight, 0.5 * failure))]
-    while chains[0].closed and space.steps < min(d, most - cost) and len(chains) < starts:
-        chains.append(space.chain(place.random(sides[side], 1, operator.dtype, rng), partial(tight, chance)))
-    if space.steps == d:
-        chance = 1.0  # nothing is left to look for
-    if len(chains) == 1 or (len(chains) < starts and space.steps < d):
-        value = judge(chains[0], 0.5 * failure)[0]
-    else:
-        # Each start fails with this chance whatever the earlier ones showed: all of them with half of ``failure``. One
-        # of their bounds is true, and nobody knows which. What couples one space to the next is below rounding.
-        value = max(judge(chain, chance, 2.0 * space.blur())[0] for chain in chains)
-    estimate = max(judge(chain, chance)[1] for chain in chains)
-    largest = abs(value) if two else max(abs(value), space.scale / factor)
-    spread = rounding(space.steps, starts, largest)
-    return Bound(value, "probable", asked, cost + space.steps, estimate, spread)
-
-
-def _starts(failure: float) -> int:
-    """How many starts fail together with half of this chance."""
-    return math.ceil(math.log(0.5 * failure) / math.log(_CHANCE))

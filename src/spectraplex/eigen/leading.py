@@ -19,9 +19,10 @@ from ..matrices.lifted import Hermitian, Lifted, Shifted
 from ..places.here import HERE
 from ..places.numpy import EPS, Array
 from ..places.protocol import Block, Place
-from .bounds import Accuracy, Bound, upper_bound
+from .bounds import upper_bound
 from .far import Square, right_start, upstairs, wide_search
 from .krylov import Found, Space
+from .probable import Accuracy, Bound
 from .small import at_hand, decomposed
 
 __all__ = ["Accuracy", "Bound", "Ritz", "leading", "upper_bound"]

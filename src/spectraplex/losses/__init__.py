@@ -43,6 +43,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """The public names, and what every module has."""
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__"]
+
+
 def named(owner: str, loss: Any) -> Loss:
     """A loss by its name, or one that was given as it is."""
     if isinstance(loss, str):

@@ -38,9 +38,8 @@ def smoothly(loss: Loss, z: Array, dz: Array, b: Array, weights: Array | None, e
     return Smoothly(at, edge)
 
 
-def steepest(loss: Loss, count: int, weights: Array | None) -> float:
-    """‖slope‖ at most, wherever it is; infinite for a squared loss."""
-    most = LossFacts.of(loss).steepest
+def steepest(most: float, count: int, weights: Array | None) -> float:
+    """‖slope‖ at most, wherever it is, for a loss whose derivative is at most so large; infinite for a squared one."""
     if not math.isfinite(most):
         return math.inf
     return most * (math.sqrt(count) if weights is None else norm(weights))

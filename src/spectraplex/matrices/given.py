@@ -16,7 +16,17 @@ from .operators import Operator
 
 def as_operator(given: Any) -> Operator:
     """A user's gradient as an operator: one that says nothing of its rounding is taken to have none."""
+    if not hasattr(given, "matmat"):
+        raise TypeError(f"the objective: {no_operator('gradient (of a measurement: adjoint)', given)}")
     return given if hasattr(given, "noise") else Exact(given)
+
+
+def no_operator(name: str, given: Any) -> str:
+    """What is said of something that does not multiply."""
+    return (
+        f"{name} must return something that multiplies, with matmat and rmatmat, such as Dense(array) of "
+        f"spectraplex.matrices.operators; got {type(given).__name__}."
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from .protocol import column_scores
 
 _NARROW = 3  # columns of a block up to which a product waits for memory, not for arithmetic
 _FEW = 8  # products on a device after which a matrix with many terms is formed
+_CACHED, _BLOCK = 256, 2048  # terms at a time: of a narrow product, of a matrix that is formed
 _MANY = 1_000_000  # numbers in a factor from which it is worth while to save
 
 
@@ -70,11 +71,11 @@ class LowRank:
                 self._held.append((self.U * self.s) @ dagger(self.U))
         return self._held[1] @ V if len(self._held) > 1 else self.U @ (self.s[:, None] * adjoint_times(self.V, V))
 
-    def _narrow(self, V: Array, width: int = 256) -> Array:
+    def _narrow(self, V: Array) -> Array:
         """By blocks of terms, which are still in the cache when they are multiplied the other way."""
         out = np.zeros(V.shape, np.result_type(self.U, V))
-        for low in range(0, self.s.size, width):
-            block, s = self.U[:, low : low + width], self.s[low : low + width]
+        for low in range(0, self.s.size, _CACHED):
+            block, s = self.U[:, low : low + _CACHED], self.s[low : low + _CACHED]
             for k in range(V.shape[1]):
                 out[:, k] += block @ (s * (V[:, k].conj() @ block).conj())
         return out
@@ -108,7 +109,7 @@ class LowRank:
         return (U * self.s) @ dagger(V)
 
 
-def hermitian_sum(U: Array, s: Array, width: int = 2048) -> Array:
+def hermitian_sum(U: Array, s: Array) -> Array:
     """U diag(s) Uᴴ by half of the work: terms of one sign at a time, in blocks, one triangle only."""
     from scipy.linalg.blas import dsyrk, zherk
 
@@ -116,8 +117,8 @@ def hermitian_sum(U: Array, s: Array, width: int = 2048) -> Array:
     total = np.zeros((U.shape[0], U.shape[0]), U.dtype, order="F")
     for sign in (1.0, -1.0):
         which = np.nonzero(sign * s > 0.0)[0]
-        for low in range(0, which.size, width):
-            part = which[low : low + width]
+        for low in range(0, which.size, _BLOCK):
+            part = which[low : low + _BLOCK]
             block = np.asfortranarray(U[:, part] * np.sqrt(np.abs(s[part])))
             total = update(sign, block, beta=1.0, c=total, overwrite_c=1)
     upper = np.triu(total)

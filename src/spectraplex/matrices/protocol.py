@@ -10,6 +10,8 @@ from ..places.here import HERE
 from ..places.numpy import Array
 from ..places.protocol import Block, Place
 
+_WIDE = 64  # columns at a time of a scoring
+
 
 class Operator(Protocol):
     """A linear map A of shape (m, n), known by its products. ``hermitian`` says that rmatmat equals matmat.
@@ -32,10 +34,10 @@ class Operator(Protocol):
     def noise(self) -> float: ...
 
 
-def column_scores(operator: Operator, P: Block, Q: Block, count: int, place: Place = HERE, width: int = 64) -> Array:
+def column_scores(operator: Operator, P: Block, Q: Block, count: int, place: Place = HERE) -> Array:
     """Re P[:, k]ᴴ A Q[:, k] by blocks of columns, so that the temporary stays narrow."""
     out = np.empty(count)
-    for low in range(0, count, width):
-        part = slice(low, min(low + width, count))
+    for low in range(0, count, _WIDE):
+        part = slice(low, min(low + _WIDE, count))
         out[part] = place.dots(place.columns(P, part), operator.matmat(place.columns(Q, part)))
     return out

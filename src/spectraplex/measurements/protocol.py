@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -105,6 +105,16 @@ def parts_of(measurements: Measurements) -> tuple[Any, ...]:
     return (name, identity(measurements))
 
 
+def flat_image(measurements: Measurements, z: Any) -> Array:
+    """An image, if it is as long and as flat as it is said to be."""
+    if np.shape(z) != (measurements.size,):
+        raise ValueError(
+            f"{type(measurements).__name__}: measure must return a flat array of {measurements.size} numbers (its "
+            f"size), got shape {np.shape(z)}; run spectraplex.check on it."
+        )
+    return cast(Array, z)
+
+
 def of_dense(measurements: Measurements, X: Array) -> Array:
     """𝒜 of an ordinary matrix, which is X·diag(1)·Iᴴ."""
     n = X.shape[1]
@@ -117,7 +127,7 @@ class Gram:
     def __init__(self, measurements: Measurements, weights: Array | None = None) -> None:
         self.measurements, self.shape = measurements, (measurements.size,) * 2
         self.root = None if weights is None else np.sqrt(weights)
-        self.dtype = "float64" if Facts.of(measurements).real else str(measurements.dtype)
+        self.dtype = "float64" if Facts.of(measurements).real else np.dtype(measurements.dtype).name
 
     def matmat(self, Y: Array) -> Array:
         return np.stack([self._column(y) for y in Y.T], axis=1)

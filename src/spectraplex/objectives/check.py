@@ -9,8 +9,10 @@ import numpy as np
 
 from ..checks import number
 from ..losses.curves import NotFinite
+from ..matrices.given import no_operator
 from ..places.numpy import Array, dagger, inner
-from .check_parts import check_loss, check_measurements, operator
+from .check_losses import check_loss
+from .check_measurements import check_measurements, operator, other_shape
 from .facts import facts_of
 from .tester import Report, Tester
 
@@ -18,6 +20,10 @@ Factors3 = tuple[Array, Array, Array]
 
 _WIDE = 2_000  # a matrix with more rows and columns is not blended with the identity
 _NEEDED = ("shape", "dtype", "measure", "combine", "evaluate", "along", "pair", "gradient")
+_NOTHING = (
+    "no objective (measure, evaluate, gradient), measurement (measure, adjoint), loss (evaluate), domain (lift, lower, "
+    "raised) or method (init, step); see docs/your-own.md"
+)
 _OWN = ("shape", "measure", "gradient")  # what an objective has and a loss has not
 
 
@@ -30,6 +36,8 @@ def check_objective(thing: Any, hermitian: bool | None, size: float, trials: int
         return check_measurements(thing, hermitian, size, trials, seed)
     objective = thing
     missing = [name for name in _NEEDED if not hasattr(objective, name)]
+    if len(missing) >= len(_NEEDED) - 2:
+        return Report(("protocol",), (f"protocol: {type(thing).__name__} is {_NOTHING}.",))
     if missing:
         return Report(("protocol",), (f"protocol: it lacks {', '.join(missing)}; see the Objective protocol.",))
     m, n = objective.shape
@@ -106,39 +114,48 @@ class _Checker(Tester):
     def trial(self) -> None:
         f = self.f
         drawn = self.factors(), self.factors(), self.factors(signed=True)
-        X, Y, D = self.inside(drawn[0]), self.inside(drawn[1]), drawn[2]
-        if X is None or Y is None:
+        X, Y = self.inside(drawn[0]), self.inside(drawn[1])
+        found = None if X is None or Y is None else self.direction(f.measure(*X), drawn[2])
+        if X is None or Y is None or found is None:
             self.skipped += 1
             return
-        z, y, dz = f.measure(*X), f.measure(*Y), f.measure(*D)
+        z, y, (D, dz) = f.measure(*X), f.measure(*Y), found
         value, slope = f.evaluate(z)
-        G = f.gradient(slope)
-
-        def values(image: Any) -> float:
-            return float(f.evaluate(image)[0])
-
         # measure is linear: 𝒜(2X − 3Y) both ways; a mean where that leaves the set where the function is finite
         a, b = (2.0, -3.0) if self.finite(f.combine(2.0, z, -3.0, y)) else (0.3, 0.7)
-        # a direction along which it stays finite for some way
-        for _ in range(40):
-            if self.finite(f.combine(1.0, z, 1.0, dz)) and self.finite(f.combine(1.0, z, -1.0, dz)):
-                break
-            D = (D[0], 0.5 * D[1], D[2])
-            dz = f.measure(*D)
-        else:
-            self.skipped += 1
-            return
         self.moved += X is not drawn[0] or Y is not drawn[1] or D is not drawn[2] or a != 2.0
-        scale = abs(value) + abs(values(y))
+        scale = abs(value) + abs(self.value(y))
         self.close(
             "linear image",
-            values(f.combine(a, z, b, y)),
-            values(f.measure(*_blend(a, X, b, Y))),
+            self.value(f.combine(a, z, b, y)),
+            self.value(f.measure(*_blend(a, X, b, Y))),
             scale,
             f"ℓ({a:g}·𝒜(X) + {b:g}·𝒜(Y)) differs from ℓ(𝒜({a:g}X + {b:g}Y)); measure must be linear and combine must "
             "follow it",
         )
-        # the operator multiplies like one matrix on both sides
+        G = self._operator(slope)
+        self._line(z, (D, dz), (value, slope), G, scale)
+        self._curvature(X, Y, z, y, value, slope, scale)
+        self._conjugate(z, y, value, slope)
+
+    def value(self, image: Any) -> float:
+        return float(self.f.evaluate(image)[0])
+
+    def direction(self, z: Any, D: Factors3) -> tuple[Factors3, Any] | None:
+        """D and its image, shortened until the function stays finite along it for some way; None if it never does."""
+        f = self.f
+        for _ in range(40):
+            dz = f.measure(*D)
+            if self.finite(f.combine(1.0, z, 1.0, dz)) and self.finite(f.combine(1.0, z, -1.0, dz)):
+                return D, dz
+            D = (D[0], 0.5 * D[1], D[2])
+        return None
+
+    def _operator(self, slope: Any) -> Any:
+        """The gradient, which multiplies like one matrix on both sides."""
+        f, G = self.f, self.f.gradient(slope)
+        self.need("gradient", hasattr(G, "matmat"), no_operator("gradient", G))
+        self.need("operator", tuple(G.shape) == tuple(f.shape), other_shape(G, f.shape))
         P, Q = self.normal((f.shape[0], 2), f.dtype), self.normal((f.shape[1], 2), f.dtype)
         GQ, GP = G.matmat(Q), G.rmatmat(P)
         reference = float(np.linalg.norm(GQ) * np.linalg.norm(P)) + 1e-300
@@ -150,8 +167,11 @@ class _Checker(Tester):
             "⟨P, G·Q⟩ differs from ⟨Gᴴ·P, Q⟩: matmat and rmatmat",
         )
         operator(self, G, f.shape, P, Q)
-        # slope, gradient and curve agree, and with finite differences
-        U, s, V = D
+        return G
+
+    def _line(self, z: Any, ahead: tuple[Factors3, Any], here: tuple[float, Any], G: Any, scale: float) -> None:
+        """Slope, gradient and curve agree along a direction, and with finite differences."""
+        f, ((U, s, V), dz), (value, slope) = self.f, ahead, here
         exact = inner(U * s, G.matmat(V)) if s.size else 0.0
         size = max(abs(exact), float(np.linalg.norm(U * s) * np.linalg.norm(G.matmat(V))), 1e-300)
         self.close(
@@ -165,25 +185,16 @@ class _Checker(Tester):
         self.close(
             "curve value",
             curve.value(0.7),
-            values(f.combine(1.0, z, 0.7, dz)),
+            self.value(f.combine(1.0, z, 0.7, dz)),
             scale,
             "along(z, dz) has another value at 0.7",
         )
         self.close("curve derivative", curve.derivative(0.0), exact, size, "along(z, dz) has another derivative at 0")
         h = 1e-5
-        ahead, behind = values(f.combine(1.0, z, h, dz)), values(f.combine(1.0, z, -h, dz))
-        numeric = (ahead - behind) / (2 * h)
+        after, before = self.value(f.combine(1.0, z, h, dz)), self.value(f.combine(1.0, z, -h, dz))
         slack = size + abs(value) * 1e-16 / h / 1e-5
-        self.close(
-            "finite differences",
-            exact,
-            numeric,
-            slack,
-            "the slope differs from finite differences of the value",
-            1e-4,
-        )
-        self._curvature(X, Y, z, y, value, slope, scale)
-        self._conjugate(z, y, value, slope)
+        text = "the slope differs from finite differences of the value"
+        self.close("finite differences", exact, (after - before) / (2 * h), slack, text, 1e-4)
 
     def _conjugate(self, z: Any, y: Any, value: float, slope: Any) -> None:
         """ℓ(z) + ℓ*(slope) = ⟨slope, z⟩, and ≥ at another image and other multiples: all certificates stand on it."""

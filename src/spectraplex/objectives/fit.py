@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import device_of
+from ..checks import device_of, kind_or_say
 from ..fingerprint import identity
 from ..losses import named
 from ..losses.curves import Curve
@@ -18,13 +18,14 @@ from ..losses.separable import smoothly, steepest
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator
 from ..measurements.entries import Entries
-from ..measurements.protocol import Facts, Measurements, Spectrum, is_positive, parts_of
+from ..measurements.protocol import Facts, Measurements, Spectrum, flat_image, parts_of
 from ..places.marks import pattern_mark
 from ..places.numpy import Array, blend, contiguous, inner, mixture
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
+from .chosen import choosable, chosen
 from .facts import ObjectiveFacts, facts_read
-from .starts import somewhere
+from .starts import refuse_negative_means, somewhere
 from .table_parts import TABLE, table_kind, table_parts
 
 _NEEDED = ("shape", "size", "dtype", "measure", "adjoint")
@@ -72,7 +73,7 @@ class Fit:
         self._told, self._facts = LossFacts.of(prepared.loss), Facts.of(measurements)
         self.loss_name = self._told.name
         self.shape = (int(measurements.shape[0]), int(measurements.shape[1]))
-        self.dtype = str(measurements.dtype)
+        self.dtype = kind_or_say(type(measurements).__name__, measurements.dtype)
         if self.targets.dtype.kind == "c":
             if self._facts.real:
                 raise TypeError(
@@ -102,24 +103,14 @@ class Fit:
 
     def require_signs(self, semidefinite: bool) -> None:
         """Called at the door by every domain, with whether all its X ⪰ 0: refuses zero counts of negative means."""
-        if not self._told.never_negative:
-            return
-        none = np.nonzero(self.targets == 0.0)[0]
-        if none.size == 0 or (semidefinite and is_positive(self.measurements)):
-            return
-        order = self._facts.order
-        first = int(none[0] if order is None else np.min(order[none]))
-        raise ValueError(
-            f"Fit: targets[{first}] is zero ({none.size} such in all), where the {self.loss_name} loss is about means "
-            f"that are never negative, but {self.measurements!r} may be negative on this domain; use "
-            "loss='poisson-log' (the logarithm of a mean may have any sign), or give every count a small addition."
-        )
+        if self._told.never_negative:
+            refuse_negative_means(self._facts, self._told, self.targets, semidefinite)
 
     # -------------------------------------------------------------------------------------------- f(X) = ℓ(𝒜(X))
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
         # a strided view, such as real parts, is summed to other bits than its copy in a saved run
-        return contiguous(self.measurements.measure(U, s, V))
+        return flat_image(self.measurements, contiguous(self.measurements.measure(U, s, V)))
 
     def combine(self, a: float, z: Array, b: float, w: Array) -> Array:
         return blend(a, z, b, w)
@@ -173,16 +164,13 @@ class Fit:
     def mark(self, first_row: int = 0) -> Array:
         """Of the entries of a table, whose rows lie behind others; see places/marks.py."""
         assert self._table is not None
-        return self._own_mark if first_row == 0 else self._mark(self._table, first_row)
+        return self._own_mark if first_row == 0 else pattern_mark(self._table, self.targets, self.weights, first_row)
 
     @cached_property
     def _own_mark(self) -> Array:
         """Once for all problems: a second for a hundred million entries."""
         assert self._table is not None
-        return self._mark(self._table, 0)
-
-    def _mark(self, table: Pattern, first_row: int) -> Array:
-        return pattern_mark(table, self.targets, self.weights, first_row)
+        return pattern_mark(self._table, self.targets, self.weights, 0)
 
     def parts(self) -> tuple[Any, ...]:
         """Everything the function depends on, for its fingerprint."""
@@ -204,27 +192,13 @@ class Fit:
     def some(self) -> Callable[[Array], tuple[Fit, Array]] | None:
         """index ↦ the same of some observations alone, and their places in an image; None where that is not known."""
         plain = type(self).__qualname__ in ("Fit", "Completion")
-        known = self._facts.some is not None and self._in_rows()
-        return self._some if plain and known and self.device is None else None
-
-    def _in_rows(self) -> bool:
-        """Whether what belongs together in the loss is a row of the image, or nothing belongs together."""
-        groups, row = getattr(self.loss, "groups", None), self._facts.row
-        if not hasattr(self.loss, "groups"):
-            return True
-        if self._told.some is None or row is None or groups is None:
-            return False
-        return np.array_equal(groups, np.repeat(np.arange(groups.size // row), row))
+        return self._some if plain and self.device is None and choosable(self._facts, self.loss) else None
 
     def _some(self, index: Array) -> tuple[Fit, Array]:
-        assert self._facts.some is not None
-        row, loss = self._facts.row, self.loss
-        at = index if row is None else (index[:, None] * row + np.arange(row)).reshape(-1)
-        if self._told.some is not None:
-            loss = self._told.some(at)
         part = Fit.__new__(Fit)
-        weights = None if self.weights is None else self.weights[at]
-        part._set(self._facts.some(index), Prepared(loss, self.targets[at], weights))
+        whole = Prepared(self.loss, self.targets, self.weights)
+        measurements, prepared, at = chosen(self._facts, whole, index)
+        part._set(measurements, prepared)
         return part, at
 
     # ------------------------------------------------------------------------------------------------- constants
@@ -246,7 +220,7 @@ class Fit:
     @cached_property
     def steepest(self) -> float:
         """The largest norm of a slope."""
-        return steepest(self.loss, self.targets.size, self.weights)
+        return steepest(self._told.steepest, self.targets.size, self.weights)
 
     @property
     def lower(self) -> float | None:

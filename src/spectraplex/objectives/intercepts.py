@@ -178,7 +178,7 @@ class Intercepts:
     @cached_property
     def steepest(self) -> float:
         """The largest norm of a slope."""
-        return steepest(self.loss, self.values.size, self.weights)
+        return steepest(LossFacts.of(self.loss).steepest, self.values.size, self.weights)
 
     @property
     def largest(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import number, numbers, two_dimensions
+from ..checks import kind_or_say, number, numbers, two_dimensions
 from ..fingerprint import identity
 from ..losses.curves import NotFinite, Smoothly
 from ..matrices.factors import Rectangular, Symmetric
@@ -52,12 +52,7 @@ class Smooth:
             raise TypeError(f"Smooth: value_and_gradient must be callable, got {type(value_and_gradient).__name__}.")
         self.value_and_gradient = value_and_gradient
         self.shape = two_dimensions("Smooth", shape)
-        try:
-            self.dtype = np.dtype(dtype).name
-        except TypeError:
-            self.dtype = str(dtype)
-        if self.dtype not in ("float64", "complex128"):
-            raise ValueError(f"Smooth: dtype must be 'float64' or 'complex128', got {dtype!r}.")
+        self.dtype = kind_or_say("Smooth", dtype)
         self.smoothness = None if smoothness is None else number("Smooth", "smoothness", smoothness)
         self.strong_convexity = (
             None if strong_convexity is None else number("Smooth", "strong_convexity", strong_convexity)

@@ -1,4 +1,4 @@
-"""Where to begin with a loss that is not finite at zero: the first of some plain matrices where it is."""
+"""A loss that is not finite everywhere: the first of some plain matrices where it is, and counts it cannot fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..losses.curves import NotFinite
+from ..losses.protocol import LossFacts
 from ..matrices.factors import Factors, Rectangular, Symmetric
+from ..measurements.protocol import Facts, is_positive
+from ..places.numpy import Array
 
 _WHOLE = 128  # matrices up to this size begin with the identity, larger ones with a random part of it
 _BLOCK = 32
@@ -43,3 +46,16 @@ def _plain(objective: Any, domain: Any) -> Iterator[Factors]:
         yield Rectangular(sign * row, np.full(1, size), column)
     k = min(m, n)
     yield Rectangular(np.eye(m, k, dtype=dtype), np.full(k, size / k), np.eye(n, k, dtype=dtype))
+
+
+def refuse_negative_means(facts: Facts, told: LossFacts, targets: Array, semidefinite: bool) -> None:
+    """Zero counts of means that may be negative, on a domain of X ⪰ 0 or of any X, are refused."""
+    none = np.nonzero(targets == 0.0)[0]
+    if none.size == 0 or (semidefinite and is_positive(facts.measurements)):
+        return
+    first = int(none[0] if facts.order is None else np.min(facts.order[none]))
+    raise ValueError(
+        f"Fit: targets[{first}] is zero ({none.size} such in all), where the {told.name} loss is about means "
+        f"that are never negative, but {facts.measurements!r} may be negative on this domain; use "
+        "loss='poisson-log' (the logarithm of a mean may have any sign), or give every count a small addition."
+    )

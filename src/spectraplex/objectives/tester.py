@@ -40,6 +40,10 @@ class Report:
         return "\n".join(lines)
 
 
+class _Over(Exception):
+    """What comes next rests on what was wrong."""
+
+
 class Tester(ABC):
     """Collects what was tested and the first thing that was wrong under each name."""
 
@@ -59,6 +63,8 @@ class Tester(ABC):
             for _ in range(trials):
                 self.trial()
             self.finish(trials)
+        except _Over:
+            pass
         except Exception as error:
             self.fail("evaluation", f"it raised {type(error).__name__}: {error}")
         wrong = tuple(f"{name}: {text}" for name, text in self.wrong.items())
@@ -75,6 +81,12 @@ class Tester(ABC):
         self.tested[name] = None
         if not holds:
             self.wrong.setdefault(name, text)
+
+    def need(self, name: str, holds: bool, text: str) -> None:
+        """Where this does not hold nothing more is tested; where it does, it is not worth a word."""
+        if not holds:
+            self.fail(name, text)
+            raise _Over
 
     def close(self, name: str, got: float, want: float, scale: float, text: str, tolerance: float = 1e-7) -> None:
         error = abs(got - want)

@@ -24,7 +24,8 @@ from ..places.numpy import Array, inner
 from ..places.pattern import Pattern
 from ..places.tensors import TensorPlace
 from ..places.torch import TorchPlace
-from ..places.torch_array import TorchArray, on
+from ..places.torch_array import TorchArray
+from ..places.torch_kinds import on
 from ..places.torch_marks import rows_mark
 from ..places.torch_pattern import TorchPattern, TorchSparse
 from ..places.torch_tall import TorchTall

@@ -8,3 +8,8 @@ from .partial import partial_fit
 from .regret import Regret
 
 __all__ = ["OnlineConditionalGradient", "OnlineRankOneRegularized", "Regret", "RegretBound", "partial_fit"]
+
+
+def __dir__() -> list[str]:
+    """The public names, and what every module has."""
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__"]

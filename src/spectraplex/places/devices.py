@@ -18,7 +18,7 @@ def place_for(owner: str, device: Any) -> TorchPlace:
         import torch
     except ImportError:
         raise ImportError(
-            f"{owner}: device={device!r} needs Torch, which is not installed; pip install 'spectraplex[torch]'."
+            f"{owner}: device={device!r} needs Torch, which is not installed; in a checkout, pip install '.[torch]'."
         ) from None
     from .torch import place_on
 

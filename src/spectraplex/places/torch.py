@@ -16,8 +16,9 @@ from . import numpy as arrays
 from . import torch_functions  # noqa: F401  (NumPy's functions on tensors)
 from .here import NumPyPlace
 from .numpy import Array
-from .torch_array import TorchArray, on, torch_kind
+from .torch_array import TorchArray
 from .torch_deck import TorchDeck
+from .torch_kinds import on, torch_kind
 from .torch_marks import rows_mark
 from .torch_tall import TorchTall
 

@@ -2,7 +2,8 @@
 
 Written by hand because a Torch tensor does not take part in NumPy's dispatch (NEP 13 and NEP 18), and the array API
 standard lacks much that losses use (``logaddexp``, ``xlogy``, ``reduceat``, ``einsum``). A ``TorchArray`` holds one
-tensor. Arithmetic and the functions in torch_functions.py are done where it lies; a number that comes out of one (a
+tensor. Arithmetic (torch_operators.py), elementwise functions (torch_ufuncs.py) and the others that
+are known (torch_functions.py) are done where it lies; a number that comes out of one (a
 sum, a norm) is a number of this machine. Whatever is not in those lists is refused, so nothing tall moves unseen.
 """
 
@@ -14,29 +15,14 @@ from typing import Any
 import numpy as np
 import torch
 
-_KINDS: dict[torch.dtype, np.dtype[Any]] = {
-    torch.float64: np.dtype(np.float64),
-    torch.float32: np.dtype(np.float32),
-    torch.complex128: np.dtype(np.complex128),
-    torch.complex64: np.dtype(np.complex64),
-    torch.int64: np.dtype(np.int64),
-    torch.int32: np.dtype(np.int32),
-    torch.bool: np.dtype(np.bool_),
-}
+from .torch_kinds import KINDS, on, torch_kind
+from .torch_operators import Operators
+
 #: Who does NumPy's functions: torch_functions.py says so when it is loaded.
 DISPATCH: dict[str, Callable[..., Any]] = {}
-_TENSORS = {kind: name for name, kind in _KINDS.items()}
 
 
-def torch_kind(dtype: Any) -> torch.dtype:
-    """The tensor type of a NumPy type; unsigned whole numbers become signed ones of 64 bits."""
-    kind = np.dtype(dtype)
-    if kind.kind in "iu" and kind not in _TENSORS:
-        return torch.int64
-    return _TENSORS[kind]
-
-
-class TorchArray:
+class TorchArray(Operators):
     """A tensor with the manners of a NumPy array."""
 
     __slots__ = ("__weakref__", "t")
@@ -49,7 +35,7 @@ class TorchArray:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return _KINDS[self.t.dtype]
+        return KINDS[self.t.dtype]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -167,7 +153,7 @@ class TorchArray:
     def __bool__(self) -> bool:
         return bool(self.t.item())
 
-    # ------------------------------------------------------------------------------------------------------ arithmetic
+    # -------------------------------------------------------------------------------------------- beside other arrays
 
     def like(self, other: Any) -> Any:
         """Another operand as a tensor beside this one, or as a plain number."""
@@ -184,101 +170,6 @@ class TorchArray:
     def beside(self, other: Any) -> TorchArray:
         """Another array or tensor, on this one's device."""
         return other if isinstance(other, TorchArray) else TorchArray(torch.as_tensor(other, device=self.t.device))
-
-    def _with(self, how: Any, other: Any) -> TorchArray:
-        other = self.like(other)
-        return TorchArray(how(self._wide(other), other))
-
-    def _after(self, how: Any, other: Any) -> TorchArray:
-        other = self.like(other)
-        one = self._wide(other)
-        if not isinstance(other, torch.Tensor):  # said outright: Torch makes a number of this machine single
-            other = torch.as_tensor(other, dtype=torch.result_type(one, other), device=one.device)
-        return TorchArray(how(other, one))
-
-    def _wide(self, other: Any) -> torch.Tensor:
-        """Whole numbers beside a number that is none are doubles, as in NumPy."""
-        whole = not (self.t.is_floating_point() or self.t.is_complex())
-        return self.t.double() if whole and isinstance(other, float | complex) else self.t
-
-    def __add__(self, other: Any) -> TorchArray:
-        return self._with(torch.add, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> TorchArray:
-        return self._with(torch.sub, other)
-
-    def __rsub__(self, other: Any) -> TorchArray:
-        return self._after(torch.sub, other)
-
-    def __mul__(self, other: Any) -> TorchArray:
-        return self._with(torch.mul, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> TorchArray:
-        return self._with(torch.true_divide, other)
-
-    def __rtruediv__(self, other: Any) -> TorchArray:
-        return self._after(torch.true_divide, other)
-
-    def __pow__(self, other: Any) -> TorchArray:
-        return self._with(torch.pow, other)
-
-    def __neg__(self) -> TorchArray:
-        return TorchArray(-self.t)
-
-    def __pos__(self) -> TorchArray:
-        return self
-
-    def __abs__(self) -> TorchArray:
-        return TorchArray(torch.abs(self.t))
-
-    def __invert__(self) -> TorchArray:
-        return TorchArray(~self.t)
-
-    def __and__(self, other: Any) -> TorchArray:
-        return self._with(torch.logical_and, other)
-
-    __rand__ = __and__
-
-    def __or__(self, other: Any) -> TorchArray:
-        return self._with(torch.logical_or, other)
-
-    __ror__ = __or__
-
-    def __lt__(self, other: Any) -> TorchArray:
-        return self._with(torch.lt, other)
-
-    def __le__(self, other: Any) -> TorchArray:
-        return self._with(torch.le, other)
-
-    def __gt__(self, other: Any) -> TorchArray:
-        return self._with(torch.gt, other)
-
-    def __ge__(self, other: Any) -> TorchArray:
-        return self._with(torch.ge, other)
-
-    def __eq__(self, other: Any) -> TorchArray:  # type: ignore[override]
-        return self._with(torch.eq, other)
-
-    def __ne__(self, other: Any) -> TorchArray:  # type: ignore[override]
-        return self._with(torch.ne, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __iadd__(self, other: Any) -> TorchArray:
-        self.t += self.like(other)
-        return self
-
-    def __isub__(self, other: Any) -> TorchArray:
-        self.t -= self.like(other)
-        return self
-
-    def __imul__(self, other: Any) -> TorchArray:
-        self.t *= self.like(other)
-        return self
 
     def __matmul__(self, other: Any) -> Any:
         return times(self.t, self.like(other))
@@ -319,18 +210,6 @@ def _bare(thing: Any) -> Any:
 _CLAMPS = {max: "min", min: "max"}
 
 
-def on(array: Any, device: Any) -> torch.Tensor:
-    """An array of this machine as a tensor there; signed whole numbers, because tensors know few others."""
-    array = np.asarray(array)
-    if array.dtype.kind == "u":
-        array = array.astype(np.int32 if array.dtype.itemsize <= 4 and array.max(initial=0) < 2**31 else np.int64)
-    if array.dtype not in _TENSORS:
-        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-    if any(step < 0 for step in array.strides) or not array.flags.writeable:
-        array = array.copy()
-    return torch.as_tensor(array, device=device)
-
-
 def times(A: Any, B: Any) -> Any:
     """A·B in the wider of both types."""
     if A.dtype != B.dtype:
@@ -343,4 +222,4 @@ def _told(t: torch.Tensor) -> Any:
     """A single number comes to this machine."""
     if t.ndim:
         return TorchArray(t)
-    return np.asarray(t.item(), _KINDS[t.dtype])[()]
+    return np.asarray(t.item(), KINDS[t.dtype])[()]

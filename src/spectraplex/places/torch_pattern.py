@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from .pattern import Pattern
-from .torch_array import TorchArray, on
+from .torch_array import TorchArray
+from .torch_kinds import on
 
 _PIECE = 1 << 24  # numbers that a gather makes at a time
 

@@ -248,6 +248,18 @@ def name_of(layout: Layout, place: int) -> str:
     return word if layout.names.count(word) == 1 else str(place + 1)
 
 
+def how_read(layout: Layout, asked: Asked) -> dict[str, Any]:
+    """How the text was understood, for a model's document and its report."""
+    return {
+        "delimiter": layout.delimiter,
+        "header": layout.header,
+        "encoding": asked.encoding,
+        "decimal": layout.digits.decimal,
+        "thousands": layout.digits.thousands,
+        "drop_empty": asked.drop_empty,
+    }
+
+
 def _listed(layout: Layout) -> str:
     if not layout.names:
         return "no column at all"

@@ -16,7 +16,7 @@ import numpy as np
 from ..estimators.input.labels import Labels, objects
 from ..places.numpy import Array
 from .digits import POINT, almost_number, remedy
-from .layout import MISSING, Asked, chosen, laid_out, looks_wide, name_of
+from .layout import MISSING, Asked, chosen, how_read, laid_out, looks_wide, name_of
 from .opened import Opening, text_of
 from .records import Layout, numbered, of_width, records
 from .table import Table
@@ -51,14 +51,9 @@ def read_long(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:
     (row_labels, rows), (column_labels, cols) = (each.sorted() for each in codes)
     reading = {
         **{role: name_of(layout, place) for role, place in zip(roles, where, strict=True)},
-        "delimiter": layout.delimiter,
-        "header": layout.header,
-        "encoding": asked.encoding,
-        "decimal": layout.digits.decimal,
-        "thousands": layout.digits.thousands,
+        **how_read(layout, asked),
         "matrix": False,
         "duplicates": asked.duplicates,
-        "drop_empty": asked.drop_empty,
     }
     return Table(
         rows=rows,

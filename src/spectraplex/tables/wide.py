@@ -10,7 +10,7 @@ import numpy as np
 from ..estimators.input.labels import Labels
 from ..places.numpy import Array
 from .digits import POINT, Digits, almost_number, remedy
-from .layout import MISSING, Asked, laid_out, place_of
+from .layout import MISSING, Asked, how_read, laid_out, place_of
 from .records import Layout, numbered
 from .table import Table
 from .text import Codes
@@ -43,13 +43,8 @@ def read_wide(path: Path, asked: Asked, tell: Callable[[str], None]) -> Table:
     place = {"row": layout.names[labelled]} if labelled is not None else {}
     reading = {
         **place,
-        "delimiter": layout.delimiter,
-        "header": layout.header,
-        "encoding": asked.encoding,
-        "decimal": layout.digits.decimal,
-        "thousands": layout.digits.thousands,
+        **how_read(layout, asked),
         "matrix": True,
-        "drop_empty": asked.drop_empty,
     }
     ordered = [_ordered(labels), _ordered(names)]
     return Table(

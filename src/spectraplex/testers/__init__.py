@@ -57,10 +57,12 @@ def check(
     whole("check", "seed", seed, least=0)
     if hermitian is not None and not is_flag(hermitian):
         raise TypeError(f"check: hermitian must be True, False or None, got {hermitian!r}.")
+    if isinstance(thing, type):
+        return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
+    if hasattr(thing, "step") != hasattr(thing, "init") and not hasattr(thing, "evaluate"):
+        return Report(("protocol",), ("protocol: a method has both init and step; see the Method protocol.",))
     for names, tester in ((_PLACE, check_place), (_DOMAIN, check_domain), (_METHOD, check_method)):
         if not isinstance(thing, str) and all(hasattr(thing, name) for name in names):
-            if isinstance(thing, type):
-                return Report(("protocol",), ("protocol: this is a class; check an instance of it.",))
             return tester(thing, trials, seed)
     return check_objective(thing, hermitian, size, trials, seed, targets)
 

@@ -12,7 +12,7 @@ from ..methods import facts_of as method_facts
 from ..objectives.distance import Distance
 from ..objectives.tester import Report, Tester
 from ..places.numpy import inner
-from ..problem import Point, Problem
+from ..problem import Point, Problem, Step
 
 _STEPS = 12
 
@@ -58,11 +58,11 @@ class MethodTester(Tester):
     def walk(self, problem: Problem, optimum: float) -> None:
         start = problem.point(problem.domain.start(problem.dtype, np.random.default_rng(1)), fresh=True)
         rng = np.random.default_rng(2)
-        point, memory, _ = self.method.init(problem, start, rng)
+        point, memory, _ = self.three("init", self.method.init(problem, start, rng))
         first, best, moved = start.value, point.value, False
         for _ in range(_STEPS):
             before = rng.bit_generator.state
-            new, later, step = self.method.step(problem, point, memory, rng)
+            new, later, step = self.three("step", self.method.step(problem, point, memory, rng))
             self.feasible(problem, new, optimum)
             self.expect("step", np.isfinite(step.size) and step.products >= 0, "its size or products are no numbers.")
             point, held, memory = new, (before, point, memory), later
@@ -71,6 +71,14 @@ class MethodTester(Tester):
         text = f"{_STEPS} steps have size zero, but f = {best:.6g} is above the optimum {optimum:.6g}."
         self.expect("progress", moved or best <= optimum * (1 + 1e-6) + 1e-9, text)
         self.again(problem, held, point)
+
+    def three(self, name: str, given: Any) -> tuple[Point, Any, Step]:
+        """What ``init`` or ``step`` returned, if it is a point, a memory and a step."""
+        parts = given if isinstance(given, tuple) else (given,)
+        holds = len(parts) == 3 and isinstance(parts[0], Point) and isinstance(parts[2], Step)
+        got = ", ".join(type(each).__name__ for each in parts)
+        self.need(name, holds, f"it must return (Point, Memory, Step), got ({got}).")
+        return parts[0], parts[1], parts[2]
 
     def feasible(self, problem: Problem, point: Point, optimum: float) -> None:
         atoms, place = point.atoms, point.atoms.place

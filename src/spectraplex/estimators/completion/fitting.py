@@ -176,7 +176,7 @@ def fit_observations(
     return model
 
 
-def warn_of(model: Any, found: Any, stop: Stop, stacklevel: int = 5, owner: str = OWNER) -> None:
+def warn_of(model: Any, found: Any, stop: Stop, owner: str = OWNER) -> None:
     """Say so where the certified gap is larger than was asked for."""
     if found.status not in (Status.GAP, Status.FLOOR, Status.OBSERVER):
         ended = _ENDS.get(found.status, found.status.value.rstrip("."))
@@ -184,7 +184,7 @@ def warn_of(model: Any, found: Any, stop: Stop, stacklevel: int = 5, owner: str 
             f"{owner}: the certified gap is {found.certificate.gap:.3g} of {found.certificate.value:.3g} after "
             f"{model.n_iter_} steps (tolerance allows {stop.wanted(found.certificate.value):.3g}); {ended}.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
+            stacklevel=5,
         )
 
 

@@ -29,6 +29,10 @@ class Source(Protocol):
         """What a function says of the model of every shard, one after the other."""
         ...
 
+    def each_numbered(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """The same; the function is told the number of the shard, too."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class OnWorkers:
@@ -43,7 +47,6 @@ class OnWorkers:
         return self._told([(model, *arguments) for model in self.models], function)
 
     def each_numbered(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        """The same; the function is told the number of the shard, too."""
         return self._told([(model, number, *arguments) for number, model in enumerate(self.models)], function)
 
     def _told(self, given: list[tuple[Any, ...]], function: Callable[..., Any]) -> Iterator[Any]:
@@ -70,7 +73,7 @@ class Shards:
     ``spectraplex.verify(model.certificate_, model.shards_.problem, model.shards_.X)`` runs there.
     """
 
-    def __init__(self, source: Any, problem: Any = None, X: Any = None) -> None:
+    def __init__(self, source: Source, problem: Any = None, X: Any = None) -> None:
         self.source, self.problem, self.X = source, problem, X
 
     def predict(self, model: Any, first: Array, second: Array) -> Array:

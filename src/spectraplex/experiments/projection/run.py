@@ -264,6 +264,6 @@ def subgradient_method(problem: Kinked, settings: dict[str, Any]) -> dict[str, A
     }
 
 
-def thinned(outer: int, points: int = 60) -> list[int]:
-    """1 … outer, at most about ``points`` of them, evenly on a logarithmic axis."""
-    return sorted(set(np.geomspace(1, outer, points).round().astype(int).tolist()) | {1, outer})
+def thinned(outer: int) -> list[int]:
+    """1 … outer, at most about sixty of them, evenly on a logarithmic axis."""
+    return sorted(set(np.geomspace(1, outer, 60).round().astype(int).tolist()) | {1, outer})
