@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spectraplex as sx
 from spectraplex.estimators import KernelLearner
+from spectraplex.estimators.learning import kernel_pairs
 from spectraplex.estimators.learning.kernel_pairs import KernelPairs
 
 
@@ -18,9 +19,12 @@ def test_check_estimator(estimator, check):
     check(estimator)
 
 
-def test_pairs_measure_entries_and_their_adjoint():
+@pytest.mark.parametrize("few", [0, 500])  # a sparse graph between the points, and a dense one
+def test_pairs_measure_entries_and_their_adjoint(few, monkeypatch):
+    monkeypatch.setattr(kernel_pairs, "_FEW", few)
     rng = np.random.default_rng(0)
-    points, pairs = rng.standard_normal((7, 3)), rng.integers(0, 7, (12, 2))
+    points, pairs = rng.standard_normal((7, 3)), rng.integers(1, 7, (12, 2))  # no pair names the first point
+    pairs[3:6] = [[2, 4], [4, 2], [5, 5]]  # twice the same pair, and a point with itself
     measured = KernelPairs(points, pairs, np.where(np.arange(12) % 2, 1.0, -1.0))
     U, s, V = rng.standard_normal((3, 2)), rng.uniform(1, 2, 2), rng.standard_normal((3, 2))
     for right in (U, V):
@@ -29,8 +33,16 @@ def test_pairs_measure_entries_and_their_adjoint():
         z = measured.measure(U, s, right)
         assert z == pytest.approx(measured.signs * (points @ X @ points.T)[pairs[:, 0], pairs[:, 1]], rel=1e-12)
         slope = rng.standard_normal(12)
-        assert np.sum(measured.adjoint(slope).dense() * X) == pytest.approx(slope @ z, rel=1e-11)
+        back = measured.adjoint(slope)
+        assert np.sum(back.dense() * X) == pytest.approx(slope @ z, rel=1e-11)
+        assert back.matmat(V) == pytest.approx(back.dense() @ V, rel=1e-10, abs=1e-12)
         assert np.linalg.norm(z) <= measured.reach * np.linalg.norm(X)
+
+
+def test_points_that_no_pair_names_cost_no_product():
+    rng = np.random.default_rng(1)
+    points, pairs = rng.standard_normal((5000, 3)), np.array([[0, 4000], [4000, 17], [3, 0]])
+    assert KernelPairs(points, pairs, np.ones(3)).adjoint(np.ones(3)).points.shape == (4, 3)
 
 
 @pytest.fixture(scope="module")
