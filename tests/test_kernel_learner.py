@@ -99,6 +99,26 @@ def test_a_graph_spreads_few_pairs():
     assert np.array_equal(model.kernel_ > 0.5, own[:, None] == own)
     with pytest.raises(ValueError, match="training points alone"):
         model.transform(X)
+    again = model.fit_transform(X, alike, pairs=pairs, laplacian=L)
+    assert again @ again.T == pytest.approx(model.kernel_)
+
+
+def test_the_optimum_is_that_of_a_conic_solver():
+    cp = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((12, 3)), np.arange(12) % 3
+    pairs = np.stack(np.triu_indices(12, 1), axis=1)[::2]
+    alike = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
+    model = KernelLearner(radius=3.0, n_landmarks=6, tolerance=1e-6, max_iter=1000).fit(X, alike, pairs=pairs)
+    P, M, terms = model.features_, cp.Variable((6, 6), PSD=True), []
+    for (i, j), sign in zip(pairs, alike, strict=True):
+        short = max(sign, 0) - sign * (P[i] @ M @ P[j])
+        # the smoothed hinge of width ½ is the least of hinge(short − v) + v²/(2·½) over v
+        v = cp.Variable()
+        terms.append(cp.pos(short - v) + cp.square(v))
+    best = cp.Problem(cp.Minimize(sum(terms) / len(pairs)), [cp.trace(M) <= 3.0]).solve(solver="CLARABEL")
+    assert model.certificate_.value == pytest.approx(best, rel=1e-5)
+    assert model.certificate_.value - model.certificate_.gap <= best * (1 + 1e-6)
 
 
 def test_the_radius_is_chosen_by_pairs_kept_aside(wine):
@@ -122,6 +142,9 @@ BAD = [
     ({}, ([1, 1],), dict(pairs=[[0, 1], [1, 2]]), "all pairs are alike"),
     ({}, ([1, 7],), dict(pairs=[[0, 1], [1, 2]]), "y must be"),
     ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian=np.eye(3)), "laplacian has shape"),
+    ({}, (np.array(["a", 1] * 3, object),), {}, "y mixes labels"),
+    ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian="rbf"), "matrix of real numbers"),
+    ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian=1j * np.eye(6)), "matrix of real numbers"),
     ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian=-np.eye(6)), "positive semidefinite"),
 ]
 

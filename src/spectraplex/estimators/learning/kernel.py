@@ -219,6 +219,10 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
         made: Array = self.base_.features(table) @ self.turn_
         return made
 
+    def fit_transform(self, X: Any, y: Any = None, **given: Any) -> Array:
+        """``fit``, and the training points as rows whose products are the kernel; with a Laplacian, too."""
+        return np.asarray(self.fit(X, y, **given).embedding_)
+
     def kernel(self, X: Any, Y: Any = None) -> Array:
         """The kernel between the rows of X and those of Y, by default the training points (for ``SVC``)."""
         left = self.transform(X)
