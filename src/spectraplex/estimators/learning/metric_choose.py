@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...matrices.factors import Symmetric
+from ...methods.hybrid import Hybrid
 from ...paths.point import rank_of
 from ...paths.walk import path
 from ...places.numpy import Array
@@ -26,6 +27,9 @@ _NEAR = 5  # neighbours that are looked at
 _MANY = 5_000  # points that radii are compared on; more of them say the same at a higher price
 _COLUMNS = ("radius", "whitening", "error", "rank")
 _ROUGH = 0.1  # gap of a solve that is only compared
+_ROUGHLY = Hybrid(
+    balance=False
+)  # weights balanced after every descent change no neighbours, and take a third more time
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ def untried(Z: Array, shares: Sequence[float]) -> Choice:
 def walk(recipe: Recipe, fit: Any, sizes: Sequence[float], seed: int) -> list[tuple[float, Symmetric]]:
     """The solutions along the radius, each from the one before."""
     stop: Stop = recipe.stop(fit)
-    found = path(recipe.problem(fit, sizes[-1]), sizes, stop=stop, seed=seed)
+    found = path(recipe.problem(fit, sizes[-1]), sizes, stop=stop, method=_ROUGHLY, seed=seed)
     if len(found) < len(sizes):
         raise KeyboardInterrupt
     return [(size, point.X) for size, point in zip(sizes, found, strict=True) if isinstance(point.X, Symmetric)]
