@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spectraplex as sx
 from spectraplex.estimators import KernelLearner
+from spectraplex.estimators.learning import kernel_pairs
 from spectraplex.estimators.learning.kernel_pairs import KernelPairs
 
 
@@ -18,9 +19,12 @@ def test_check_estimator(estimator, check):
     check(estimator)
 
 
-def test_pairs_measure_entries_and_their_adjoint():
+@pytest.mark.parametrize("few", [0, 500])  # a sparse graph between the points, and a dense one
+def test_pairs_measure_entries_and_their_adjoint(few, monkeypatch):
+    monkeypatch.setattr(kernel_pairs, "_FEW", few)
     rng = np.random.default_rng(0)
-    points, pairs = rng.standard_normal((7, 3)), rng.integers(0, 7, (12, 2))
+    points, pairs = rng.standard_normal((7, 3)), rng.integers(1, 7, (12, 2))  # no pair names the first point
+    pairs[3:6] = [[2, 4], [4, 2], [5, 5]]  # twice the same pair, and a point with itself
     measured = KernelPairs(points, pairs, np.where(np.arange(12) % 2, 1.0, -1.0))
     U, s, V = rng.standard_normal((3, 2)), rng.uniform(1, 2, 2), rng.standard_normal((3, 2))
     for right in (U, V):
@@ -29,8 +33,16 @@ def test_pairs_measure_entries_and_their_adjoint():
         z = measured.measure(U, s, right)
         assert z == pytest.approx(measured.signs * (points @ X @ points.T)[pairs[:, 0], pairs[:, 1]], rel=1e-12)
         slope = rng.standard_normal(12)
-        assert np.sum(measured.adjoint(slope).dense() * X) == pytest.approx(slope @ z, rel=1e-11)
+        back = measured.adjoint(slope)
+        assert np.sum(back.dense() * X) == pytest.approx(slope @ z, rel=1e-11)
+        assert back.matmat(V) == pytest.approx(back.dense() @ V, rel=1e-10, abs=1e-12)
         assert np.linalg.norm(z) <= measured.reach * np.linalg.norm(X)
+
+
+def test_points_that_no_pair_names_cost_no_product():
+    rng = np.random.default_rng(1)
+    points, pairs = rng.standard_normal((5000, 3)), np.array([[0, 4000], [4000, 17], [3, 0]])
+    assert KernelPairs(points, pairs, np.ones(3)).adjoint(np.ones(3)).points.shape == (4, 3)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +99,26 @@ def test_a_graph_spreads_few_pairs():
     assert np.array_equal(model.kernel_ > 0.5, own[:, None] == own)
     with pytest.raises(ValueError, match="training points alone"):
         model.transform(X)
+    again = model.fit_transform(X, alike, pairs=pairs, laplacian=L)
+    assert again @ again.T == pytest.approx(model.kernel_)
+
+
+def test_the_optimum_is_that_of_a_conic_solver():
+    cp = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((12, 3)), np.arange(12) % 3
+    pairs = np.stack(np.triu_indices(12, 1), axis=1)[::2]
+    alike = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
+    model = KernelLearner(radius=3.0, n_landmarks=6, tolerance=1e-6, max_iter=1000).fit(X, alike, pairs=pairs)
+    P, M, terms = model.features_, cp.Variable((6, 6), PSD=True), []
+    for (i, j), sign in zip(pairs, alike, strict=True):
+        short = max(sign, 0) - sign * (P[i] @ M @ P[j])
+        # the smoothed hinge of width ½ is the least of hinge(short − v) + v²/(2·½) over v
+        v = cp.Variable()
+        terms.append(cp.pos(short - v) + cp.square(v))
+    best = cp.Problem(cp.Minimize(sum(terms) / len(pairs)), [cp.trace(M) <= 3.0]).solve(solver="CLARABEL")
+    assert model.certificate_.value == pytest.approx(best, rel=1e-5)
+    assert model.certificate_.value - model.certificate_.gap <= best * (1 + 1e-6)
 
 
 def test_the_radius_is_chosen_by_pairs_kept_aside(wine):
@@ -110,6 +142,9 @@ BAD = [
     ({}, ([1, 1],), dict(pairs=[[0, 1], [1, 2]]), "all pairs are alike"),
     ({}, ([1, 7],), dict(pairs=[[0, 1], [1, 2]]), "y must be"),
     ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian=np.eye(3)), "laplacian has shape"),
+    ({}, (np.array(["a", 1] * 3, object),), {}, "y mixes labels"),
+    ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian="rbf"), "matrix of real numbers"),
+    ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian=1j * np.eye(6)), "matrix of real numbers"),
     ({}, ([1, -1],), dict(pairs=[[0, 1], [1, 2]], laplacian=-np.eye(6)), "positive semidefinite"),
 ]
 

@@ -185,6 +185,38 @@ def test_the_radius_is_chosen_by_held_out_points():
     assert np.array_equal(again.components_, model.components_)
 
 
+def test_radii_grow_with_the_features_that_vary():
+    """More features of noise shrink those that say something, and X has to stretch them again."""
+    X, y = blobs(count=120)
+    rng = np.random.default_rng(4)
+    wide = np.hstack([X, rng.standard_normal((120, 12)), np.full((120, 5), 3.0)])
+    assert set(MetricLearner().fit(X, y).path_["radius"]) == {2.0, 8.0}
+    model = MetricLearner().fit(wide[:60], y[:60])
+    assert set(model.path_["radius"]) == {8.0, 32.0}
+    neighbours = KNeighborsClassifier(3).fit(model.transform(wide[:60]), y[:60])
+    assert neighbours.score(model.transform(wide[60:]), y[60:]) > 0.9
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [0, 0, 1], [1, 0, 0, 0]])
+def test_of_too_few_points_none_is_kept_aside(labels):
+    """Where a part of the points asks for nothing, it judges nothing."""
+    X = np.random.default_rng(0).standard_normal((len(labels), 3))
+    model = MetricLearner().fit(X, labels)
+    assert model.radius_ > 0.0
+    assert model.transform(X).shape[0] == len(labels)
+    assert sx.verify(model.certificate_, model.problem(), model.metric_)
+
+
+def test_a_metric_of_zero_puts_all_points_in_one_place():
+    X, y = blobs()
+    model = make_pipeline(MetricLearner(penalty=1e6), KNeighborsClassifier(3)).fit(X, y)
+    assert model[0].rank_ == 0
+    assert np.array_equal(model[0].transform(X), np.zeros((60, 1)))
+    assert len(model[0].get_feature_names_out()) == 1
+    assert np.array_equal(model[0].score_pairs(X[[[0, 1]]]), [0.0])
+    assert model[0].mahalanobis().trace == 0.0
+
+
 def test_a_huge_radius_ends_soon():
     X, y = blobs()
     model = MetricLearner(radius=1e6, whitening=0.0).fit(X, y)
@@ -215,6 +247,7 @@ BAD = [
     (dict(n_neighbors=0), (X6, Y6), {}, "n_neighbors must be"),
     ({}, (X6,), {}, "requires y to be passed"),
     ({}, (X6, np.zeros(6)), {}, "one class"),
+    ({}, (X6, np.array(["a", 1] * 3, object)), {}, "y mixes labels"),
     ({}, (X6, np.arange(6)), {}, "no class in y has two points"),
     ({}, (X6, Y6[:4]), {}, "inconsistent numbers of samples"),
     ({}, (X6,), dict(triplets=[[0, 1, 6]]), "outside 0 … 5"),

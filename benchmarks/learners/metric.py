@@ -1,57 +1,45 @@
 """MetricLearner and KernelLearner: accuracy of nearest neighbours on 5 × 5 folds, beside others; and seconds.
 
-LMNN, ITML and MMC are compared with where the package metric-learn is installed, in an environment of its own.
+LMNN, ITML and MMC of the package metric-learn need an older scikit-learn: METRIC_LEARN in the environment names the
+interpreter that has both, as in METRIC_LEARN=other/bin/python. METRIC_SEED=N splits from seed N on (0).
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from importlib.util import find_spec
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_digits
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from spectraplex.estimators import KernelLearner, MatrixCompletion, MetricLearner
 
-DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
+from . import metric_folds
+from .metric_folds import Learners
 
 
-def peers() -> dict[str, Callable[[], Any] | None]:
-    found: dict[str, Callable[[], Any] | None] = {
+def peers() -> Learners:
+    return {
         "Euclidean": None,
         "MetricLearner()": MetricLearner,
         "NCA": lambda: NeighborhoodComponentsAnalysis(random_state=0),
     }
-    if find_spec("metric_learn") is not None:
-        import metric_learn
-
-        found["LMNN"] = metric_learn.LMNN
-        found["ITML"] = lambda: metric_learn.ITML_Supervised(random_state=0)
-        found["MMC"] = lambda: metric_learn.MMC_Supervised(random_state=0)
-    return found
 
 
-def accuracy(load: Callable[..., Any], make: Callable[[], Any] | None, repeats: int) -> tuple[float, float, float]:
-    """Mean accuracy of three nearest neighbours, its standard error over the folds, and CPU seconds of a fit."""
-    X, y = load(return_X_y=True)
-    scores, seconds = [], []
-    for seed in range(repeats):
-        for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
-            scaler = StandardScaler().fit(X[train])
-            left, right = scaler.transform(X[train]), scaler.transform(X[test])
-            began = time.process_time()
-            if make is not None:
-                learner = make().fit(left, y[train])
-                left, right = learner.transform(left), learner.transform(right)
-            seconds.append(time.process_time() - began)
-            scores.append(KNeighborsClassifier(3).fit(left, y[train]).score(right, y[test]))
-    return float(np.mean(scores)), float(np.std(scores) / np.sqrt(len(scores))), float(np.mean(seconds))
+def elsewhere(interpreter: str, first: int, repeats: int) -> Iterator[str]:
+    """The lines of another interpreter, as they come."""
+    command = [interpreter, str(Path(metric_folds.__file__)), str(first), str(repeats)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            yield line.rstrip()
+    if child.returncode:
+        yield f"{interpreter} ended with {child.returncode}: are metric-learn and scikit-learn below 1.6 there?"
 
 
 def triplets(count: int, features: int) -> str:
@@ -100,7 +88,7 @@ def run(repeats: int = 5) -> Iterator[str]:
     yield from kernels()
     yield triplets(140_000, 64)
     yield triplets(1_400_000, 784)
-    for data, load in DATA.items():
-        for name, make in peers().items():
-            mean, error, seconds = accuracy(load, make, repeats)
-            yield f"{data:<14} {name:<16} {mean:.4f} ± {error:.4f}   {seconds:.1f} s of CPU a fit"
+    first = int(os.environ.get("METRIC_SEED", "0"))
+    yield from metric_folds.lines(peers(), range(first, first + repeats))
+    if "METRIC_LEARN" in os.environ:
+        yield from elsewhere(os.environ["METRIC_LEARN"], first, repeats)

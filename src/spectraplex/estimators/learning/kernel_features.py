@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import as_array
 from ...places.numpy import Array
 from .metric_frame import Frame, standardised
 
@@ -47,7 +48,10 @@ def landmarks(X: Array, count: int, gamma: float | None, rng: np.random.Generato
 
 def of_laplacian(laplacian: Any, count: int, n: int, owner: str) -> Array:
     """Features of the points of a graph: (L + ε)^(−½), its smoothest ``count`` columns, of mean length one."""
-    L = np.asarray(laplacian.toarray() if hasattr(laplacian, "toarray") else laplacian, float)
+    L = as_array(owner, "laplacian", laplacian.toarray() if hasattr(laplacian, "toarray") else laplacian)
+    if L.dtype.kind not in "buif":
+        raise TypeError(f"{owner}: laplacian must be a matrix of real numbers, got dtype {L.dtype}.")
+    L = L.astype(float)
     if L.shape != (n, n):
         raise ValueError(f"{owner}: laplacian has shape {L.shape}, but there are {n} points; give ({n}, {n}).")
     if not np.isfinite(L).all() or np.abs(L - L.T).max(initial=0.0) > 1e-9 * np.abs(L).max(initial=1.0):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ...checks import as_array, indices, numbers
 from ...places.numpy import Array
+from .metric_input import coded
 
 OWNER = "KernelLearner"
 _MOST = 20_000  # pairs of labelled points
@@ -40,13 +40,12 @@ def pairs_of_labels(y: Any, points: int, rng: np.random.Generator) -> tuple[Arra
     if y is None:
         raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None; give labels, or pairs= and y.")
     labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
     if labels.size != points:
         raise ValueError(
             f"{OWNER}: Found input variables with inconsistent numbers of samples: {points} points, "
             f"{labels.size} labels; give one label a point."
         )
-    codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    codes = coded(OWNER, labels)[1]
     if codes.max(initial=0) == 0 or np.bincount(codes).max() < 2:
         raise ValueError(f"{OWNER}: y needs two classes, one of them with two points; else no pair is like another.")
     if points * (points - 1) // 2 <= _MOST:

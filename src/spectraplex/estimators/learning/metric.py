@@ -42,14 +42,16 @@ class MetricLearner(
 
     Parameters
     ----------
-    radius : "auto" tries radii from 2 to 32 on three folds, each solution beginning at the one before, and takes the
-        one where neighbours vote best on points that were kept aside; or a positive number.
+    radius : "auto" tries half as much and twice as much as there are features (that vary) on three folds, and takes the
+        one where most neighbours of points that were kept aside are of their class. Below 500 points other folds are
+        tried, too. With triplets or pairs it tries an eighth as well. Or a positive number.
     penalty : a price of the trace in place of a bound.
     loss : "hinge" (smoothed) or "logistic".
     n_neighbors : target neighbours of each point.
     n_impostors : points of other classes that each target neighbour is compared with, the nearest ones.
-    keep : how much of the plain metric is kept beside X. With 0 ``transform`` gives as few columns as X has rank.
-    whitening : share of the scatter within classes that is made round before X is learned. "auto" chooses 0 or 0.5
+    keep : how much of the plain metric is kept beside X. With 0 ``transform`` gives as few columns as X has rank
+        (one of zeros where X is zero).
+    whitening : share of the scatter within classes that is made round before X is learned. "auto" chooses 0 or 0.9
         together with the radius, and is 0 where a radius or penalty or no labels are given.
     rounds : how often neighbours are chosen anew under the metric found so far.
     tolerance : each problem is solved to a certified gap of this share of its value.
@@ -61,7 +63,8 @@ class MetricLearner(
     metric_ : X in factors, of the lowest rank that the solution has; ``vectors`` (columns) and ``weights``.
     components_ : C with ``transform(x)`` = C(x − ``mean_``).
     radius_, penalty_, whitening_, keep_ : those fitted with; radius_ or penalty_ is None.
-    path_ : what was tried: arrays "radius", "whitening", "error", "rank"; empty when nothing was chosen.
+    path_ : what was tried: arrays "radius", "whitening", "error" (the share of neighbours, triplets or pairs kept aside
+        that were judged wrongly), "rank"; empty when nothing was chosen.
     triplets_ : those of the last round. ``points_`` : the training points, standardised and whitened.
     certificate_, result_, n_iter_, status_, rank_ : of the last problem; ``n_rounds_`` rounds were made.
     classes_ : the labels seen, when labels were given.

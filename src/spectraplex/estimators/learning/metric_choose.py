@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...matrices.factors import Symmetric
+from ...methods.hybrid import Hybrid
 from ...paths.point import rank_of
 from ...paths.walk import path
 from ...places.numpy import Array
@@ -17,17 +18,23 @@ from .metric_frame import Frame
 from .metric_recipe import MARGIN, Recipe, embedded, framed, neighbours
 from .metric_triplets import closest
 
-RADII = (2.0, 8.0, 32.0)  # in units of the frame
-SHARES = (0.0, 0.5)  # of the scatter within classes that is made round
+SHARES = (0.0, 0.9)  # of the scatter within classes that is made round
+_SIZES = (0.125, 0.5, 2.0)  # traces that are tried, in features: see ``radii``
 _FOLDS = 3
-_VOTES = (1, 3, 5)  # neighbours that vote: three counts together are less a matter of chance than one
+_JUDGED = 1_000  # points that are judged at least: few of them are folded again, up to _FOLDINGS times
+_FOLDINGS = 4
+_NEAR = 5  # neighbours that are looked at
 _MANY = 5_000  # points that radii are compared on; more of them say the same at a higher price
+_COLUMNS = ("radius", "whitening", "error", "rank")
 _ROUGH = 0.1  # gap of a solve that is only compared
+_ROUGHLY = Hybrid(
+    balance=False
+)  # weights balanced after every descent change no neighbours, and take a third more time
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A setting and how often what was kept aside was judged wrongly."""
+    """A setting and how much of what was kept aside was judged wrongly."""
 
     radius: float
     whitening: float
@@ -47,32 +54,49 @@ class Choice:
 Told = Callable[[float, float], Any]
 
 
+def radii(Z: Array) -> tuple[float, ...]:
+    """Traces to try: shares of the number of features that vary.
+
+    The frame brings target neighbours to a mean squared distance of one over all features together. Features that say
+    nothing so shrink those that do, and what X needs to stretch them again grows with the number of features.
+    """
+    varying = max(1, int(np.count_nonzero(np.ptp(Z, axis=0) > 0.0)))
+    return tuple(size * varying for size in _SIZES)
+
+
 def choose(
     recipe: Recipe, standard: Frame, Z: Array, codes: Array, shares: Sequence[float], seed: int, told: Told
 ) -> Choice:
-    """By labels: the radius and share with which neighbours vote best on points that were kept aside."""
+    """By labels: the radius and share with which the neighbours of points that were kept aside are of their class."""
     rough, rng = replace(recipe, tolerance=max(_ROUGH, recipe.tolerance)), np.random.default_rng(seed)
-    parts = folds(codes, rng)
+    sizes, foldings = radii(Z)[1:], max(1, min(_FOLDINGS, _JUDGED // len(Z)))
     tried: dict[tuple[float, float], list[tuple[float, float, int]]] = {}
-    for held, rest in parts:
+    for held, rest in (part for _ in range(foldings) for part in folds(codes, rng)):
         for share in shares:
             frame, points = framed(standard, Z[rest], codes[rest], share, recipe.targets)
+            triplets = neighbours(recipe, embedded(points, None, recipe.keep), codes[rest])
+            if not len(triplets):  # of few points, none of a class may be left
+                continue
             away = Z[held] @ frame.turn
-            fit = rough.objective(points, neighbours(recipe, embedded(points, None, recipe.keep), codes[rest]))
-            for size, X in walk(rough, fit, RADII, seed):
+            for size, X in walk(rough, rough.objective(points, triplets), sizes, seed):
                 left, right = (embedded(each, X, recipe.keep) for each in (points, away))
-                error = wrong(left, codes[rest], right, codes[held])
+                error = foreign(left, codes[rest], right, codes[held])
                 tried.setdefault((share, size), []).append((error, held.size, rank_of(X)))
-    return least(tried, told)
+    return least(tried, told) if tried else untried(Z, shares)
 
 
-def walk(recipe: Recipe, fit: Any, radii: Sequence[float], seed: int) -> list[tuple[float, Symmetric]]:
+def untried(Z: Array, shares: Sequence[float]) -> Choice:
+    """Where nothing can be kept aside."""
+    return Choice(radii(Z)[1], shares[0], {name: np.zeros(0) for name in _COLUMNS})
+
+
+def walk(recipe: Recipe, fit: Any, sizes: Sequence[float], seed: int) -> list[tuple[float, Symmetric]]:
     """The solutions along the radius, each from the one before."""
     stop: Stop = recipe.stop(fit)
-    found = path(recipe.problem(fit, radii[-1]), radii, stop=stop, seed=seed)
-    if len(found) < len(radii):
+    found = path(recipe.problem(fit, sizes[-1]), sizes, stop=stop, method=_ROUGHLY, seed=seed)
+    if len(found) < len(sizes):
         raise KeyboardInterrupt
-    return [(size, point.X) for size, point in zip(radii, found, strict=True) if isinstance(point.X, Symmetric)]
+    return [(size, point.X) for size, point in zip(sizes, found, strict=True) if isinstance(point.X, Symmetric)]
 
 
 def least(tried: dict[tuple[float, float], list[tuple[float, float, int]]], told: Told) -> Choice:
@@ -84,8 +108,7 @@ def least(tried: dict[tuple[float, float], list[tuple[float, float, int]]], told
         table.append(Tried(size, share, error, max(rank for *_, rank in rows)))
         told(size, error)
     best = min(table, key=lambda row: row.error)
-    names = ("radius", "whitening", "error", "rank")
-    return Choice(best.radius, best.whitening, {n: np.array([getattr(row, n) for row in table]) for n in names})
+    return Choice(best.radius, best.whitening, {n: np.array([getattr(row, n) for row in table]) for n in _COLUMNS})
 
 
 def folds(codes: Array, rng: np.random.Generator) -> list[tuple[Array, Array]]:
@@ -97,18 +120,12 @@ def folds(codes: Array, rng: np.random.Generator) -> list[tuple[Array, Array]]:
     return [(np.sort(order[place == k]), np.sort(order[place != k])) for k in range(count)]
 
 
-def wrong(left: Array, codes: Array, right: Array, truth: Array) -> float:
-    """How often votes of the nearest neighbours are wrong, one, three and five of them voting."""
-    count = max(_VOTES)
-    near = closest(right, left, count)[0]
-    errors = []
-    for votes in _VOTES:
-        classes = codes[near[:, :votes]]
-        table = np.zeros((len(right), int(codes.max()) + 1))
-        for k in range(classes.shape[1]):
-            table[np.arange(len(right)), classes[:, k]] += 1.0 + 1e-3 * (count - k)  # the nearest decides ties
-        errors.append(float(np.mean(table.argmax(axis=1) != truth)))
-    return float(np.mean(errors))
+def foreign(left: Array, codes: Array, right: Array, truth: Array) -> float:
+    """How many of the nearest neighbours are of another class, as a share.
+
+    It says more of few points than how often a vote is wrong: a vote of three to two counts as what it is.
+    """
+    return float(np.mean(codes[closest(right, left, _NEAR)[0]] != truth[:, None]))
 
 
 def choose_given(
@@ -124,9 +141,7 @@ def choose_given(
         aside = recipe.objective(Z, triplets[held])
         zero = MARGIN - aside.targets  # what the kept identity measures
         edge = np.sign(bounds[held]) * limit if isinstance(bounds, np.ndarray) else 0.0
-        for size, X in walk(rough, rough.objective(Z, triplets[rest], some), RADII, seed):
+        for size, X in walk(rough, rough.objective(Z, triplets[rest], some), radii(Z), seed):
             measured = zero + (aside.measure(*X.triple()) if X.weights.size else 0.0)
             tried.setdefault((0.0, size), []).append((float(np.mean(measured <= edge)), held.size, rank_of(X)))
-    if not tried:
-        return Choice(RADII[1], 0.0, {name: np.zeros(0) for name in ("radius", "whitening", "error", "rank")})
-    return least(tried, told)
+    return least(tried, told) if tried else untried(Z, (0.0,))

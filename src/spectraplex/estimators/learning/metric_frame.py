@@ -36,6 +36,8 @@ class Frame:
         if keep == 0.0:
             largest = np.argmax(np.abs(vectors), axis=0)  # it is positive: an eigenvector is known up to its sign
             inner = vectors * np.where(vectors[largest, np.arange(values.size)] < 0.0, -1.0, 1.0) * np.sqrt(values)
+            if not values.size:  # X is zero: one column in which all points are at the same place
+                inner = np.zeros((len(vectors), 1))
         else:
             inner = np.sqrt(keep) * np.eye(len(vectors))
             inner += (vectors * (np.sqrt(values + keep) - np.sqrt(keep))) @ vectors.T

@@ -66,11 +66,7 @@ def codes_of(y: Any) -> tuple[Array, Array]:
             f"{OWNER}: requires y to be passed, but the target y is None; give labels, or triplets= or pairs=."
         )
     labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(f"{OWNER}: Input y contains NaN or infinity; leave those points out.")
-    classes, codes = np.unique(labels, return_inverse=True)
-    codes = codes.reshape(-1)
+    classes, codes = coded(OWNER, labels)
     if classes.size < 2:
         raise ValueError(
             f"{OWNER}: y has one class, {classes.tolist()[0]!r}; a metric needs two classes to tell apart."
@@ -78,6 +74,20 @@ def codes_of(y: Any) -> tuple[Array, Array]:
     if np.bincount(codes).max() < 2:
         raise ValueError(f"{OWNER}: no class in y has two points, so there is nothing that should come closer.")
     return classes, codes
+
+
+def coded(owner: str, labels: Array) -> tuple[Array, Array]:
+    """The labels that occur, in order, and which of them each point has."""
+    try:
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise TypeError(
+            f"{owner}: y mixes labels of kinds that have no order; give all as strings or numbers."
+        ) from None
+    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+        raise ValueError(f"{owner}: Input y contains NaN or infinity; leave those points out.")
+    return classes, codes.reshape(-1)
 
 
 def triplets_of(given: Any, points: int) -> Array:

@@ -17,7 +17,7 @@ from ...places.numpy import Array
 from ...places.threads import one_blas_thread
 from . import metric_frame as frames
 from . import streaming
-from .metric_choose import RADII, Choice, choose, choose_given
+from .metric_choose import Choice, choose, choose_given, radii
 from .metric_fitting import bounds_of, given_of, labels_of, nothing_tried
 from .metric_frame import Frame
 from .metric_input import OWNER, recipe_of, shares_of, size_of
@@ -96,7 +96,7 @@ def _given(model: Any, recipe: Recipe, table: Array, given: tuple[Any, Any, Any]
         raise ValueError(f"{OWNER}: whitening needs labels; leave it at 'auto' with triplets or pairs.")
     near = triplets if alike is None else triplets[alike]
     frame, points = frames.in_units(standard, standard.standard(table), near[:, 0], near[:, 1])
-    choice = Choice(size or RADII[1], 0.0, nothing_tried())
+    choice = Choice(size or radii(points)[1], 0.0, nothing_tried())
     if size is None:
         choice = choose_given(recipe, points, triplets, bounds, PAIRED, seed, streaming.Quiet().scored)
     return Batch(frame, points, triplets, bounds, choice)
