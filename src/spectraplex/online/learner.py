@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -16,23 +14,16 @@ from ..checks import number, share, whole
 from ..fingerprint import identity
 from ..losses import named
 from ..matrices.factors import Factors, as_factors
-from ..matrices.operators import Operator, Sparse
-from ..measurements.entries import Entries
+from ..measurements.protocol import Facts, measurement_or_say
 from ..objectives import Fit
 from ..places.numpy import Array
-from ..problem import Problem
-from ..rounding import norm as norm_of
 from ..stop import Stop
-from . import moves
+from . import arrivals, moves
 from .ground import Ground, Mixture
-from .ledger import Ledger, RegretBound, Rule
+from .ledger import RegretBound, Rule
 from .regret import Regret, against_the_best
 from .state import State, measured
 from .storage import read, write
-from .total import DENSE
-
-_FAR = 10.0  # times the root mean square of the norms so far: more than that is taken for an accident
-_HUGE = 1e150  # a norm whose square still is a number
 
 
 class _Learner:
@@ -61,8 +52,9 @@ class _Learner:
         self.accuracy = share(owner, "accuracy", accuracy)
         self.max_atoms = whole(owner, "max_atoms", max_atoms, 4)
         self.past, self.seed = whole(owner, "past", past, 0), whole(owner, "seed", seed, 0)
-        self._rule = Rule.of(self._ground, self.lipschitz, self.accuracy, self.rate, self.past)
-        self._state = State.first(self._ground, _home(self._ground, domain, start, self.seed))
+        home = _home(self._ground, domain, start, self.seed)
+        self._rule = Rule.of(self._ground, home, self.lipschitz, self.accuracy, self.rate, self.past)
+        self._state, self._probe = State.first(self._ground, home), arrivals.probe_of(self._ground)
 
     # ------------------------------------------------------------------------------------------------------- learning
 
@@ -83,39 +75,17 @@ class _Learner:
         """
         state, owner = self._state, type(self).__name__
         objective = self._objective(measurements, targets, weights)
-        image = measured(measurements, state.mixture, objective.dtype)
-        value, slope = objective.evaluate(image)
-        size = math.inf
-        if math.isfinite(value) and np.isfinite(slope).all():
-            gradient = objective.gradient(slope)
-            size = _size(gradient, slope, objective.measurements)
-        if not size <= _HUGE:
-            raise ValueError(
-                f"{owner}.update: the loss of this arrival is {value:.4g} and its gradient has norm {size:.4g}, too "
-                "large to go on with; nothing was changed. Look for a wrong target or feature."
-            )
-        kept, exceeded = self._allowed(state.ledger, size)
-        if kept < 1.0:
-            slope = kept * slope
-            gradient = objective.gradient(slope)
-        linear, counted = float(objective.pair(slope, image)), kept * size
-        ledger = replace(
-            state.ledger.after(self._rule, counted),
-            observations=state.ledger.observations + int(image.size),
-            checksum=state.ledger.checksum + float(np.abs(objective.targets).sum()),
-            suffered=state.ledger.suffered + value,
-            linear=state.ledger.linear + linear,
-            largest=max(state.ledger.largest, size),
-            exceeded=state.ledger.exceeded + exceeded,
-            excess=state.ledger.excess + (size - counted) * self._ground.diameter,
-        )
+        whole = arrivals.pull_of(owner, objective, state.mixture)
+        pull = arrivals.allowed(owner, whole, self._rule, state.ledger, state.home)
+        mark = arrivals.Mark.of(objective, self._probe)
+        ledger = arrivals.noted(state.ledger.after(self._rule, pull.counted), pull, mark, self._ground.diameter)
         new = replace(
             state,
             ledger=ledger,
             passed=state.passed + state.mixture.w,
-            total=state.total.plus(gradient),
-            space=state.space.plus(gradient, self._ground.hermitian),
-            pulled=state.pulled + linear,
+            total=state.total.plus(pull.gradient),
+            space=state.space.plus(pull.gradient, self._ground.hermitian),
+            pulled=state.pulled + pull.linear,
         )
         if len(new.mixture) >= self.max_atoms:
             new = new.recompressed(self.max_atoms)
@@ -123,45 +93,12 @@ class _Learner:
             rng = np.random.default_rng([self.seed, ledger.arrivals])
             new, _ = type(self)._move(new, self.accuracy, rng)
         self._state = new
-        if exceeded:
-            self._warn(size, counted)
-        return value
+        if pull.kept < 1.0:
+            arrivals.warn(owner, pull, self._rule, ledger.arrivals)
+        return pull.value
 
     def _objective(self, measurements: Any, targets: Any, weights: Any) -> Fit:
-        objective = Fit(measurements, targets, self.loss, weights)
-        Problem(objective, self.domain)  # says in a sentence what does not go together
-        m, n = self._ground.shape
-        if objective.device is not None or (not isinstance(measurements, Entries) and m * n > DENSE):
-            what = "on a device" if objective.device is not None else f"{m}×{n}, more than {DENSE:,} numbers,"
-            raise ValueError(
-                f"{type(self).__name__}.update: the sum of the gradients of {type(measurements).__name__} {what} is "
-                "not kept; use sx.Entries, or solve the whole problem with method='stochastic'."
-            )
-        return objective
-
-    def _allowed(self, ledger: Ledger, size: float) -> tuple[float, bool]:
-        """The share of a gradient that is used, and whether that is less than all of it."""
-        if self.lipschitz is not None:
-            most = self.lipschitz * (1 + 1e-9)
-        elif ledger.squares > 0.0:
-            most = _FAR * math.sqrt(ledger.squares / ledger.arrivals)
-        else:
-            return 1.0, False
-        return (most / size, True) if size > most else (1.0, False)
-
-    def _warn(self, size: float, counted: float) -> None:
-        owner = type(self).__name__
-        if self.lipschitz is not None:
-            words = f"is above lipschitz = {self.lipschitz:g}"
-        else:
-            words = f"is more than {_FAR:g} times what was usual before"
-        warnings.warn(
-            f"{owner}.update: the gradient of arrival {self.arrivals} has norm {size:.4g}, which {words}; it was "
-            f"scaled down to {counted:.4g}, and bound() no longer holds. Look at the arrival, or give a larger "
-            "lipschitz.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        return arrivals.objective_of(type(self).__name__, self.domain, self.loss, (measurements, targets, weights))
 
     # ------------------------------------------------------------------------------------------------- what is learned
 
@@ -192,7 +129,8 @@ class _Learner:
 
     def predict(self, measurements: Any, average: bool = False) -> Array:
         """What these measurements say of the point that is played next, or of the average; in their user's order."""
-        facts_order = getattr(measurements, "order", None)
+        measurement_or_say(f"{type(self).__name__}.predict", measurements)
+        known = Facts.of(measurements)
         mixture = self._state.average if average else self._state.mixture
         if tuple(measurements.shape) != self._ground.shape:
             raise ValueError(
@@ -200,10 +138,10 @@ class _Learner:
                 f"learner about {self._ground.shape} ones."
             )
         image = measured(measurements, mixture, measurements.dtype)
-        if facts_order is None:
+        if known.order is None:
             return image
         out = np.empty_like(image)
-        out[facts_order] = image
+        out[known.order] = image
         return out
 
     # --------------------------------------------------------------------------------------------------------- regret
@@ -211,14 +149,16 @@ class _Learner:
     def regret(self, stream: Iterable[tuple[Any, ...]], stop: Stop | None = None) -> Regret:
         """What was lost beside the best fixed X: the stream is read again, and the batch solver certifies that X.
 
-        It holds all of the stream at once.
+        It holds all of the stream at once. Arrivals may come in another order; a stream whose measurements, targets or
+        weights are others than those that the learner met is refused.
 
         Parameters
         ----------
-        stream : the same arrivals again, (measurements, targets) or (measurements, targets, weights).
+        stream : the same arrivals again, (measurements, targets) or (measurements, targets, weights); a list, or a
+            new generator, as one can be read only once.
         stop : of the batch solver; by default a gap of 10⁻³ of what the learner suffered.
         """
-        return against_the_best(self, self._state.ledger, stream, self._objective, stop)
+        return against_the_best(self, self._state.ledger, stream, self._probe, stop)
 
     # -------------------------------------------------------------------------------------------------- in and out
 
@@ -334,10 +274,3 @@ def _home(ground: Ground, domain: Any, start: Any, seed: int) -> Mixture:
     U, s, V = factors.triple()
     kept = s > 0.0
     return Mixture(U[:, kept], V[:, kept], s[kept] / ground.size, ground)
-
-
-def _size(gradient: Operator, slope: Array, measurements: Any) -> float:
-    """The Frobenius norm of a gradient."""
-    if isinstance(measurements, Entries):
-        return float(norm_of(slope))
-    return float(norm_of(gradient.data if isinstance(gradient, Sparse) else gradient.dense()))

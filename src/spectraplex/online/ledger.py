@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from .ground import Ground
+from .ground import Ground, Mixture
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Rule:
     """The constants: those of the set, G (zero where it is not given), δ, and c as a multiple of the best one.
 
     ``past`` is how many arrivals μ counts beside those that came; the bound holds for any μ that does not fall.
+    ``usual`` is R of the set's own first point, which c is the best one for: one that was learned is nearer to what is
+    looked for than the farthest point of the set.
     """
 
     diameter: float
@@ -40,14 +42,15 @@ class Rule:
     share: float
     rate: float = 1.0
     past: int = 0
+    usual: float | None = None
 
     @classmethod
-    def of(cls, ground: Ground, lipschitz: float | None, share: float, rate: float = 1.0, past: int = 0) -> Rule:
-        return cls(ground.diameter, ground.reach, lipschitz or 0.0, share, rate, past)
+    def of(cls, ground: Ground, home: Mixture, lipschitz: float | None, share: float, rate: float, past: int) -> Rule:
+        return cls(ground.diameter, home.reach(), lipschitz or 0.0, share, rate, past, ground.reach)
 
     @property
     def c(self) -> float:
-        ratio = self.reach / self.diameter
+        ratio = (self.reach if self.usual is None else self.usual) / self.diameter
         return self.rate * float((9.0 / 16.0 * ratio**2 * (1.0 - self.share) ** (2.0 / 3.0)) ** 0.75)
 
     @property
@@ -71,7 +74,10 @@ class Ledger:
 
     arrivals: int = 0
     observations: int = 0
-    checksum: float = 0.0
+    active: int = 0  # arrivals whose gradient is not zero
+    places: float = 0.0  # what tells these arrivals from others, see arrivals.Mark
+    sizes: float = 0.0
+    signed: float = 0.0
     suffered: float = 0.0
     linear: float = 0.0  # Σ ⟨g_t, X_t⟩
     squares: float = 0.0
