@@ -22,6 +22,7 @@ from .state import measured
 from .total import DENSE
 
 _FAR = 10.0  # times the root mean square of the norms so far: more than that is taken for an accident
+_OVERSHOT = 4.0  # times the norm at the first point, where a loss bends without bound
 _HUGE = 1e150  # a norm whose square still is a number
 
 
@@ -88,7 +89,10 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """The gradient that an arrival has at a point, of Frobenius norm ``size``, and the share of it that is used."""
+    """The gradient that an arrival has at a point, of Frobenius norm ``size``, and the share of it that is used.
+
+    ``odd`` says that the arrival is to be looked at.
+    """
 
     objective: Fit
     image: Array
@@ -97,6 +101,7 @@ class Pull:
     gradient: Operator
     size: float
     kept: float = 1.0
+    odd: bool = False
 
     @property
     def counted(self) -> float:
@@ -107,12 +112,11 @@ class Pull:
         """⟨g, X⟩ with what is used of the gradient g."""
         return float(self.objective.pair(self.slope, self.image))
 
-    def scaled(self, most: float) -> Pull:
+    def scaled(self, most: float, odd: bool = True) -> Pull:
         """With a gradient of this norm."""
         kept = most / self.size
         slope = kept * self.slope
-        gradient = self.objective.gradient(slope)
-        return Pull(self.objective, self.image, self.value, slope, gradient, self.size, kept)
+        return replace(self, slope=slope, gradient=self.objective.gradient(slope), kept=kept, odd=odd)
 
 
 def pull_of(owner: str, objective: Fit, point: Mixture) -> Pull:
@@ -143,28 +147,37 @@ def allowed(owner: str, pull: Pull, rule: Rule, ledger: Ledger, first: Mixture) 
 
     Without a given G an arrival is too large if its norm is far above what is usual, also beside its number of
     observations, and would be so at the learner's first point: far from there a learner may meet large gradients of
-    harmless arrivals. Where the loss bends without bound, they could be of any size, and are scaled down as well.
+    harmless arrivals. Where the loss bends without bound, as an exponential does, one step too long meets a gradient of
+    any size, and as all steps are measured by the norms so far the learner would hardly move ever after. There no norm
+    counts for more than a few times that at the first point.
     """
     if rule.lipschitz:
         most = rule.lipschitz * (1 + 1e-9)
         return pull if pull.size <= most else pull.scaled(most)
-    most = _usual(ledger, pull.image.size)
-    if pull.size <= most:
+    if not ledger.active:
         return pull
-    if (
-        math.isfinite(LossFacts.of(pull.objective.loss).curvature)
-        and pull_of(owner, pull.objective, first).size <= most
-    ):
+    usual = math.sqrt(ledger.squares / ledger.active)
+    most, bent = _rare(ledger, pull.image.size) * usual, math.isinf(LossFacts.of(pull.objective.loss).curvature)
+    if pull.size <= most and not bent:
         return pull
-    return pull.scaled(most)
+    there = _size_at(owner, pull.objective, first)
+    if not bent:
+        return pull if there <= most else pull.scaled(most)
+    least = min(most, _OVERSHOT * there or usual)
+    return pull if pull.size <= least else pull.scaled(least, odd=there > most)
 
 
-def _usual(ledger: Ledger, numbers: int) -> float:
-    """The largest norm that is not yet an accident for an arrival of so many numbers; a few norms before say little."""
-    if not ledger.squares > 0.0:
+def _rare(ledger: Ledger, numbers: int) -> float:
+    """How many times the usual norm an arrival of so many numbers may have; a few norms before say little."""
+    return float(_FAR ** (1.0 + 1.0 / ledger.active)) * max(1.0, numbers * ledger.arrivals / ledger.observations)
+
+
+def _size_at(owner: str, objective: Fit, point: Mixture) -> float:
+    """The norm of a gradient at some other point; infinite where the loss is."""
+    try:
+        return pull_of(owner, objective, point).size
+    except ValueError:
         return math.inf
-    large = max(1.0, numbers * ledger.arrivals / ledger.observations)
-    return float(_FAR ** (1.0 + 1.0 / ledger.active) * large * math.sqrt(ledger.squares / ledger.active))
 
 
 def noted(ledger: Ledger, pull: Pull, mark: Mark, diameter: float) -> Ledger:

@@ -93,7 +93,7 @@ class _Learner:
             rng = np.random.default_rng([self.seed, ledger.arrivals])
             new, _ = type(self)._move(new, self.accuracy, rng)
         self._state = new
-        if pull.kept < 1.0:
+        if pull.odd:
             arrivals.warn(owner, pull, self._rule, ledger.arrivals)
         return pull.value
 
@@ -204,9 +204,10 @@ class OnlineConditionalGradient(_Learner):
     eigenvector of −Σ⟨∇_τ, X⟩ − (μ_t/2)‖X − X₁‖² and a step towards it give X_{t+1}. With G a bound on the norms of
     the gradients and D the diameter of the set, the regret against every fixed X after T arrivals is at most about
     C·G·D·T^¾, where C = ρ²/(2c) + (8/3)(c/(1 − accuracy)²)^⅓, ρ = 1 on the spectrahedron, ½ on the nuclear-norm ball
-    and 1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; ``bound()`` adds what is of lower order. It takes
-    the eigenvectors to be as exact as ``accuracy`` says, which holds up to rounding where X has up to 2,500 entries;
-    on larger ones a Krylov search judges its own error.
+    and 1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; from a ``start`` the first ρ is the distance to
+    the farthest point of the set over D. ``bound()`` adds what is of lower order. It takes the eigenvectors to be as
+    exact as ``accuracy`` says, which holds up to rounding where X has up to 2,500 entries; on larger ones a Krylov
+    search judges its own error.
 
     The memory does not grow with the number of arrivals: the sum of the gradients is sparse where ``sx.Entries``
     arrive, one number for each different entry, and an ordinary matrix of up to four million numbers otherwise.
@@ -216,7 +217,9 @@ class OnlineConditionalGradient(_Learner):
     domain : ``sx.NuclearBall``, ``sx.TraceBall`` or ``sx.Spectrahedron``.
     loss : as in ``sx.Fit``.
     lipschitz : G, a bound on the Frobenius norm of the gradient of every arrival's loss. A larger one is scaled down to
-        it, with a warning. None takes the norms as they come; then one that is ten times the usual is scaled down.
+        it, with a warning. None takes the norms as they come; then one that is far above the usual, also for its number
+        of observations and at X₁, is scaled down, and where the loss bends without bound one above four times that at
+        X₁.
     rate : c as a multiple of the one with the least bound. Larger ones follow the data faster; ``bound()`` says what is
         proven then.
     accuracy : the share of what the best vector promises that a step may miss.

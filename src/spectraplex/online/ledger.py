@@ -141,8 +141,8 @@ class RegretBound:
     Attributes
     ----------
     value : the bound from the constants.
-    holds : False when an arrival had a larger gradient than allowed; it was scaled down, and ``value`` does not count
-        what was taken off.
+    holds : False when an arrival had a larger gradient than allowed (``lipschitz`` of the learner says what is); it
+        was scaled down, and ``value`` does not count what was taken off.
     at_most : ``value`` and what was taken off, times D: it holds in any case.
     arrivals, exceeded : how many there were, and how many of them were too large.
     lipschitz : G; None where the norms were taken as they came.
@@ -166,7 +166,7 @@ class RegretBound:
         if self.holds:
             given = "the gradients as they came" if self.lipschitz is None else f"gradients up to {self.lipschitz:g}"
             return f"The regret of {self.arrivals} arrivals is at most {self.value:.6g} ({given})."
-        above = "many times those before" if self.lipschitz is None else f"above lipschitz = {self.lipschitz:g}"
+        above = "far above what was usual" if self.lipschitz is None else f"above lipschitz = {self.lipschitz:g}"
         return (
             f"The bound {self.value:.6g} does not hold: {self.exceeded} of {self.arrivals} arrivals had a gradient "
             f"{above}, the largest {self.largest:.6g}; with what was taken off them the regret is at most "
