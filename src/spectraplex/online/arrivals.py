@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..losses.protocol import LossFacts
 from ..matrices.operators import Operator, Sparse
 from ..measurements.entries import Entries
 from ..objectives import Fit
@@ -31,8 +30,9 @@ def objective_of(owner: str, domain: Any, loss: Any, arrival: tuple[Any, Any, An
     measurements, targets, weights = arrival
     objective = Fit.__new__(Fit)
     objective._begin(measurements, targets, loss, weights, part=True)
-    Problem(objective, domain)
     m, n = objective.shape
+    if (m, n) != tuple(domain.shape) or domain.hermitian or objective._told.never_negative:
+        Problem(objective, domain)  # says what does not go together; nothing else could be, and it takes its time
     if objective.device is not None or (not isinstance(measurements, Entries) and m * n > DENSE):
         what = "on a device" if objective.device is not None else f"{m}×{n}, more than {DENSE:,} numbers,"
         raise ValueError(
@@ -130,7 +130,7 @@ def pull_of(owner: str, objective: Fit, point: Mixture) -> Pull:
             return Pull(objective, image, value, slope, gradient, size)
     else:
         size = math.inf
-    if LossFacts.of(objective.loss).positive and not math.isfinite(value):
+    if objective._told.positive and not math.isfinite(value):
         raise ValueError(
             f"{owner}.update: the {objective.loss_name} loss is finite only where all means are above zero, which they "
             "are not at the point that is played; nothing was changed. Give a start of full rank with positive means "
@@ -157,7 +157,7 @@ def allowed(owner: str, pull: Pull, rule: Rule, ledger: Ledger, first: Mixture) 
     if not ledger.active:
         return pull
     usual = math.sqrt(ledger.squares / ledger.active)
-    most, bent = _rare(ledger, pull.image.size) * usual, math.isinf(LossFacts.of(pull.objective.loss).curvature)
+    most, bent = _rare(ledger, pull.image.size) * usual, math.isinf(pull.objective._told.curvature)
     if pull.size <= most and not bent:
         return pull
     there = _size_at(owner, pull.objective, first)

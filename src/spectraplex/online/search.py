@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..matrices.operators import Operator
+from ..matrices.operators import Operator, Sparse
 from ..places.numpy import Array, contiguous, dagger, orthonormal
 from .ground import Ground
 from .total import Total
@@ -54,10 +54,21 @@ class Space:
         """After one more gradient joined S."""
         if not self.V.shape[1]:
             return self
+        if isinstance(gradient, Sparse) and not hermitian:
+            return Space(self.V, _added(self.P, gradient, self.V), self.Q)
         new = gradient.matmat(self.V)
         if hermitian:
             new = 0.5 * (new + gradient.rmatmat(self.V))
         return Space(self.V, self.P + new, self.Q)
+
+
+def _added(P: Array, gradient: Sparse, V: Array) -> Array:
+    """P + G·V in the rows that G has, which are few: a product of the whole pattern looks at every row."""
+    rows, terms = gradient.pattern.rows, gradient.data[:, None] * V[gradient.pattern.indices]
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    out = P.astype(np.result_type(P, terms))
+    out[rows[starts]] += np.add.reduceat(terms, starts, axis=0)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
