@@ -93,6 +93,24 @@ def test_the_first_point_counts_in_the_bound(domain):
     assert Learner(domain)._rule.c == pytest.approx(learner._rule.c)  # steps are those from the set's own first point
 
 
+@pytest.mark.parametrize("domain", [sx.NuclearBall((70, 50), 8.0), sx.TraceBall(60, 5.0)])
+def test_on_a_larger_table_the_bound_says_that_a_search_judged_itself(domain):
+    """And what the ledger says of every step is true there, too."""
+    rng = np.random.default_rng(5)
+    learner, u = Learner(domain, rate=4.0), rng.standard_normal(domain.shape[0])
+    for _ in range(30):
+        where = some(domain.shape, 40, rng)
+        learner.update(where, u[where.pattern.rows] * u[where.pattern.indices] + 0.1 * rng.standard_normal(40))
+        state = learner._state
+        mu, S, X = state.ledger.strength, state.total.dense(), learner.X.dense()
+        S = 0.5 * (S + S.T) if domain.hermitian else S
+        best = domain.project(-S / mu).dense()
+        error = np.sum(S * (X - best)) + 0.5 * mu * (np.sum(X * X) - np.sum(best * best))
+        assert error <= state.ledger.error * (1 + 1e-9)
+    assert learner.bound().searched and "as exact as their search says" in str(learner.bound())
+    assert not Learner(DOMAINS[0]).bound().searched
+
+
 def test_an_arrival_of_zero_counts_is_one():
     rng, shape = np.random.default_rng(1), (6, 5)
     met = [(some(shape, 2, rng), b) for b in ([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [3.0, 2.0])]

@@ -22,6 +22,7 @@ from . import arrivals, moves
 from .ground import Ground, Mixture
 from .ledger import RegretBound, Rule
 from .regret import Regret, against_the_best
+from .search import searched
 from .state import State, measured
 from .storage import read, write
 
@@ -253,6 +254,7 @@ class OnlineConditionalGradient(_Learner):
             self.lipschitz,
             ledger.largest,
             rule.constant,
+            searched(self._ground.shape),
         )
 
 

@@ -148,6 +148,8 @@ class RegretBound:
     lipschitz : G; None where the norms were taken as they came.
     largest : the largest norm of a gradient.
     constant : the bound is about constant · G · D · arrivals^¾.
+    searched : whether X is so large that its eigenvectors came from a search that judges its own error; then the bound
+        rests on that they were as exact as ``accuracy`` says.
     """
 
     value: float
@@ -158,6 +160,7 @@ class RegretBound:
     lipschitz: float | None
     largest: float
     constant: float
+    searched: bool = False
 
     def __float__(self) -> float:
         return self.value
@@ -165,6 +168,7 @@ class RegretBound:
     def __str__(self) -> str:
         if self.holds:
             given = "the gradients as they came" if self.lipschitz is None else f"gradients up to {self.lipschitz:g}"
+            given += ", eigenvectors as exact as their search says" if self.searched else ""
             return f"The regret of {self.arrivals} arrivals is at most {self.value:.6g} ({given})."
         above = "far above what was usual" if self.lipschitz is None else f"above lipschitz = {self.lipschitz:g}"
         return (

@@ -123,14 +123,19 @@ class Mover:
         return space.joined(columns, self.sum_times(columns), self.times(columns))
 
 
+def searched(shape: tuple[int, int]) -> bool:
+    """Whether a matrix is too large to be decomposed whole."""
+    return shape[0] * shape[1] > _EXACT
+
+
 def lead(mover: Mover, space: Space, beat: float, share: float, rng: np.random.Generator, afresh: bool) -> Lead:
     """A vector that promises, over ``beat``, at least 1 − share of what the best one does.
 
     Where the matrix is decomposed whole this is so but for rounding. Elsewhere it rests on how much the last extension
     gained, as it does in every Krylov search that stops early: a good estimate, and no proof.
     """
-    m, n = mover.ground.shape
-    if m * n <= _EXACT:
+    n = mover.ground.shape[1]
+    if not searched(mover.ground.shape):
         return _decomposed(mover)
     space = _seeded(mover, space, rng, afresh)
     before, size, little = -math.inf, mover.ground.size, _LITTLE[mover.hermitian]
