@@ -74,6 +74,16 @@ def test_a_huge_second_arrival_is_scaled_down():
     assert not learner.bound().holds
 
 
+def test_a_stream_of_accidents_does_not_fill_the_memory():
+    """Python remembers every warning that differs from those before."""
+    learner, met = Learner(DOMAINS[0], lipschitz=1e-3), of_sizes([4] * 50, "squared", (6, 5), np.random.default_rng(0))
+    with pytest.warns(RuntimeWarning, match="above lipschitz") as said:
+        for arrival in met:
+            learner.update(*arrival)
+    assert len(said) == 50 == learner.bound().exceeded and len({str(each.message) for each in said}) == 1
+    assert learner.regret(met).at_most <= learner.bound().at_most
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_first_point_counts_in_the_bound(domain):
     """R is the distance to the farthest point of the set: from an extreme point of a nuclear-norm ball the diameter."""

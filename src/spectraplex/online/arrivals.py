@@ -198,12 +198,13 @@ def noted(ledger: Ledger, pull: Pull, mark: Mark, diameter: float) -> Ledger:
     )
 
 
-def warn(owner: str, pull: Pull, rule: Rule, arrival: int) -> None:
-    """That a gradient was scaled down."""
-    words = f"is above lipschitz = {rule.lipschitz:g}" if rule.lipschitz else "is far above what was usual before"
+def warn(owner: str, rule: Rule) -> None:
+    """That a gradient was scaled down: in the same words each time, as Python remembers every warning that differs."""
+    words = f"above lipschitz = {rule.lipschitz:g}" if rule.lipschitz else "far above what was usual before"
     warnings.warn(
-        f"{owner}.update: the gradient of arrival {arrival} has norm {pull.size:.4g}, which {words}; it was scaled "
-        f"down to {pull.counted:.4g}, and bound() no longer holds. Look at the arrival, or give a larger lipschitz.",
+        f"{owner}.update: the norm of the gradient of this arrival is {words}; it was scaled down, and bound() no "
+        "longer holds. Look at the arrival, or give a larger lipschitz; bound() says how many there were, and the "
+        "largest norm.",
         RuntimeWarning,
         stacklevel=3,
     )

@@ -95,7 +95,7 @@ class _Learner:
             new, _ = type(self)._move(new, self.accuracy, rng)
         self._state = new
         if pull.odd:
-            arrivals.warn(owner, pull, self._rule, ledger.arrivals)
+            arrivals.warn(owner, self._rule)
         return pull.value
 
     def _objective(self, measurements: Any, targets: Any, weights: Any) -> Fit:
