@@ -219,8 +219,8 @@ class OnlineConditionalGradient(_Learner):
     loss : as in ``sx.Fit``.
     lipschitz : G, a bound on the Frobenius norm of the gradient of every arrival's loss. A larger one is scaled down to
         it, with a warning. None takes the norms as they come; then one that is far above the usual, also for its number
-        of observations and at X₁, is scaled down, and where the loss bends without bound one above four times that at
-        X₁.
+        of observations and at X₁, is scaled down, and where the loss bends without bound, or does not say how much, one
+        above four times that at X₁.
     rate : c as a multiple of the one with the least bound. Larger ones follow the data faster; ``bound()`` says what is
         proven then.
     accuracy : the share of what the best vector promises that a step may miss.
