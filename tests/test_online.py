@@ -377,6 +377,8 @@ def test_partial_fit_keeps_one_learner():
         learner = sx.online.partial_fit(learner, DOMAINS[0], "huber", entries, values, lipschitz=3.0)
     twin = fed(Learner(DOMAINS[0], "huber", lipschitz=3.0), stream((6, 5), 10, 4, 13))
     assert np.array_equal(learner.X.dense(), twin.X.dense())
+    with pytest.raises(TypeError, match="learner must be None or what the last call returned, got 'mine'"):
+        sx.online.partial_fit("mine", DOMAINS[0], "huber", entries, values)
     with pytest.raises(ValueError, match="begin anew"):
         sx.online.partial_fit(learner, sx.NuclearBall((6, 5), 9.0), "huber", entries, values)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spectraplex.experiments.__main__ import main
-from spectraplex.experiments.claims import missed
+from spectraplex.experiments.claims import Claim, missed
 from spectraplex.experiments.document import Document, Run, read
 from spectraplex.experiments.online import run as numerics
 from spectraplex.experiments.online import words
@@ -46,6 +46,13 @@ def test_a_regret_above_the_bound_is_a_miss(results):
     assert [claim.statement for claim in found] == [
         "the regret of online conditional gradient is below the theory's bound at every point of the grid"
     ]
+
+
+def test_the_page_says_first_what_does_not_hold(results, tmp_path, monkeypatch):
+    monkeypatch.setattr(words, "claims", lambda document: [Claim("here", "it grows slowly", "it does not", False)])
+    assert main(["page", str(results), "--out", str(tmp_path)]) == 0
+    first = (tmp_path / "online.md").read_text(encoding="utf-8").split("## Online learning")[0]
+    assert "0 of 1 claims hold, but:\n  - " in first and "it grows slowly; at here." in first
 
 
 def test_an_exponent_is_that_of_a_power():

@@ -118,5 +118,7 @@ def test_what_it_cannot_do_is_refused():
     for settings in ({"batch": 0.0}, {"batch": 1.5}, {"growth": 0.5}):
         with pytest.raises(ValueError, match=next(iter(settings))):
             sx.Stochastic(**settings)
+    with pytest.raises((TypeError, ValueError), match="batch must be a number between 0 and 1"):
+        sx.Stochastic(batch=True)
     with pytest.raises(TypeError, match="reduced"):
         sx.Stochastic(reduced="yes")

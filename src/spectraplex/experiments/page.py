@@ -75,7 +75,7 @@ def _first_screen(documents: Sequence[Document]) -> list[str]:
     for document in documents:
         first, *rest = in_short(report(document.experiment).claims(document))
         name = f"**{document.experiment}**" + (" (a miniature)" if document.quick else "")
-        lines += [f"- {name}: {first}{'; but' if rest else ''}.", *(f"  - {line}." for line in rest)]
+        lines += [f"- {name}: {first}{', but:' if rest else '.'}", *(f"  - {line}." for line in rest)]
     return lines
 
 

@@ -106,12 +106,16 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a loss has to know of the images: how many numbers, how many in a row (None without rows), their order."""
+    """What a loss has to know of the images: how many numbers, how many in a row (None without rows), their order.
+
+    ``part`` says that these are some of the targets that X is fitted to: all of them may be zero counts.
+    """
 
     owner: str
     size: int
     row: int | None = None
     order: Array | None = None  # entry e of an image is observation order[e] of the user
+    part: bool = False
 
     def sorted(self, given: Array) -> Array:
         return given if self.order is None else given[self.order]

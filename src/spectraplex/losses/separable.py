@@ -82,12 +82,12 @@ def as_signs(owner: str, loss: str, name: str, values: Array) -> tuple[Array, st
 
 
 def counts(loss: Loss, targets: Any, weights: Any, shape: Shape) -> Prepared:
-    """Targets that are at least zero, and not all zero."""
+    """Targets that are at least zero, and not all zero where they are all there is."""
     found = plain(loss, targets, weights, shape)
     name = LossFacts.of(loss).name
     if (found.targets < 0.0).any():
         least = float(found.targets.min())
         raise ValueError(f"{shape.owner}: {name} targets are counts, at least zero, but one is {least:g}.")
-    if not (found.targets > 0.0).any():
+    if not shape.part and not (found.targets > 0.0).any():
         raise ValueError(f"{shape.owner}: all {name} targets are zero; there is nothing to fit.")
     return found

@@ -88,6 +88,21 @@ class Facts:
         return cls(**(known | {"measurements": measurements}))
 
 
+_NEEDED = ("shape", "size", "dtype", "measure", "adjoint")
+
+
+def measurement_or_say(owner: str, measurements: Any) -> None:
+    """Refuse what is no measurement, saying what it lacks."""
+    missing = [name for name in _NEEDED if not hasattr(measurements, name)]
+    if missing or isinstance(measurements, type):
+        what = measurements.__name__ if isinstance(measurements, type) else type(measurements).__name__
+        lacks = "" if isinstance(measurements, type) else f", it lacks {', '.join(missing)}"
+        raise TypeError(
+            f"{owner}: {what} is no measurement{lacks}; use one such as sx.Entries(rows, cols, shape), or see the "
+            "Measurements protocol."
+        )
+
+
 def is_positive(measurements: Any) -> bool:
     """Whether all measured matrices are positive semidefinite, so that z ≥ 0 for every X ⪰ 0: ``positive`` says it.
 

@@ -54,7 +54,7 @@ class Stochastic:
     Memory: ClassVar[type] = StochasticMemory
 
     def __post_init__(self) -> None:
-        if self.batch != 1.0:
+        if is_flag(self.batch) or self.batch != 1.0:
             share("Stochastic", "batch", self.batch)
         if number("Stochastic", "growth", self.growth) < 1.0:
             raise ValueError(f"Stochastic: growth must be at least 1, got {self.growth!r}; batches never get smaller.")

@@ -18,7 +18,7 @@ from ..losses.separable import smoothly, steepest
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator
 from ..measurements.entries import Entries
-from ..measurements.protocol import Facts, Measurements, Spectrum, flat_image, parts_of
+from ..measurements.protocol import Facts, Measurements, Spectrum, flat_image, measurement_or_say, parts_of
 from ..places.marks import pattern_mark
 from ..places.numpy import Array, blend, contiguous, inner, mixture
 from ..places.pattern import Pattern
@@ -27,8 +27,6 @@ from .chosen import choosable, chosen
 from .facts import ObjectiveFacts, facts_read
 from .starts import refuse_negative_means, somewhere
 from .table_parts import TABLE, table_kind, table_parts
-
-_NEEDED = ("shape", "size", "dtype", "measure", "adjoint")
 
 
 class Fit:
@@ -51,17 +49,13 @@ class Fit:
     """
 
     def __init__(self, measurements: Any, targets: Any, loss: Any = "squared", weights: Any = None) -> None:
-        missing = [name for name in _NEEDED if not hasattr(measurements, name)]
-        if missing or isinstance(measurements, type):
-            what = measurements.__name__ if isinstance(measurements, type) else type(measurements).__name__
-            lacks = "" if isinstance(measurements, type) else f", it lacks {', '.join(missing)}"
-            raise TypeError(
-                f"Fit: {what} is no measurement{lacks}; use one such as sx.Entries(rows, cols, shape), or see the "
-                "Measurements protocol."
-            )
+        self._begin(measurements, targets, loss, weights)
+
+    def _begin(self, measurements: Any, targets: Any, loss: Any, weights: Any, part: bool = False) -> None:
+        measurement_or_say("Fit", measurements)
         facts = Facts.of(measurements)
         self.device = facts.device or device_of(targets, weights)
-        shape = Shape("Fit", int(measurements.size), facts.row, facts.order)
+        shape = Shape("Fit", int(measurements.size), facts.row, facts.order, part)
         self._set(measurements, prepare(named("Fit", loss), targets, weights, shape))
 
     device: str | None = None  # of the tensors that the data came as

@@ -17,7 +17,7 @@ _LOST = 1e-10  # eigenvalues of a Gram matrix below this share of the largest ar
 
 @dataclass(frozen=True)
 class Ground:
-    """A set with its Frobenius diameter, and how far from the first point any of its points is (``reach``).
+    """A set with its Frobenius diameter, and how far from its own first point any of its points is (``reach``).
 
     ``slack`` says that the weights of a mixture may sum to less than one.
     """
@@ -107,6 +107,21 @@ class Mixture:
         """⟨X, Y⟩."""
         left, right = dagger(self.U) @ other.U, dagger(other.V) @ self.V
         return float(self.ground.size**2 * np.real(self.w @ (left * right.T) @ other.w))
+
+    def reach(self) -> float:
+        """The distance to the farthest point of the set, which is an extreme one: at most so far.
+
+        ‖size·uvᴴ − X‖² = size² − 2·size·Re uᴴXv + ‖X‖², and Re uᴴXv is at least −σ₁(X), or zero on Hermitian sets.
+        """
+        if not len(self):
+            return self.ground.reach
+        size, square = self.ground.size, self.inner(self)
+        top = 0.0
+        if not self.ground.hermitian:
+            left, right = np.linalg.qr(self.U)[1], np.linalg.qr(self.V)[1]
+            top = size * float(np.linalg.norm((left * self.w) @ dagger(right), 2))
+        far = math.sqrt(size * size + 2.0 * size * top + square)
+        return min(far * (1 + 1e-12), self.ground.diameter)
 
     def joined(self, other: Mixture) -> Mixture:
         U, V = np.column_stack([self.U, other.U]), np.column_stack([self.V, other.V])

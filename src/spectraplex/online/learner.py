@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -16,23 +14,17 @@ from ..checks import number, share, whole
 from ..fingerprint import identity
 from ..losses import named
 from ..matrices.factors import Factors, as_factors
-from ..matrices.operators import Operator, Sparse
-from ..measurements.entries import Entries
+from ..measurements.protocol import Facts, measurement_or_say
 from ..objectives import Fit
 from ..places.numpy import Array
-from ..problem import Problem
-from ..rounding import norm as norm_of
 from ..stop import Stop
-from . import moves
+from . import arrivals, moves
 from .ground import Ground, Mixture
-from .ledger import Ledger, RegretBound, Rule
+from .ledger import RegretBound, Rule
 from .regret import Regret, against_the_best
+from .search import searched
 from .state import State, measured
 from .storage import read, write
-from .total import DENSE
-
-_FAR = 10.0  # times the root mean square of the norms so far: more than that is taken for an accident
-_HUGE = 1e150  # a norm whose square still is a number
 
 
 class _Learner:
@@ -61,8 +53,9 @@ class _Learner:
         self.accuracy = share(owner, "accuracy", accuracy)
         self.max_atoms = whole(owner, "max_atoms", max_atoms, 4)
         self.past, self.seed = whole(owner, "past", past, 0), whole(owner, "seed", seed, 0)
-        self._rule = Rule.of(self._ground, self.lipschitz, self.accuracy, self.rate, self.past)
-        self._state = State.first(self._ground, _home(self._ground, domain, start, self.seed))
+        home = _home(self._ground, domain, start, self.seed)
+        self._rule = Rule.of(self._ground, home, self.lipschitz, self.accuracy, self.rate, self.past)
+        self._state, self._probe = State.first(self._ground, home), arrivals.probe_of(self._ground)
 
     # ------------------------------------------------------------------------------------------------------- learning
 
@@ -83,39 +76,17 @@ class _Learner:
         """
         state, owner = self._state, type(self).__name__
         objective = self._objective(measurements, targets, weights)
-        image = measured(measurements, state.mixture, objective.dtype)
-        value, slope = objective.evaluate(image)
-        size = math.inf
-        if math.isfinite(value) and np.isfinite(slope).all():
-            gradient = objective.gradient(slope)
-            size = _size(gradient, slope, objective.measurements)
-        if not size <= _HUGE:
-            raise ValueError(
-                f"{owner}.update: the loss of this arrival is {value:.4g} and its gradient has norm {size:.4g}, too "
-                "large to go on with; nothing was changed. Look for a wrong target or feature."
-            )
-        kept, exceeded = self._allowed(state.ledger, size)
-        if kept < 1.0:
-            slope = kept * slope
-            gradient = objective.gradient(slope)
-        linear, counted = float(objective.pair(slope, image)), kept * size
-        ledger = replace(
-            state.ledger.after(self._rule, counted),
-            observations=state.ledger.observations + int(image.size),
-            checksum=state.ledger.checksum + float(np.abs(objective.targets).sum()),
-            suffered=state.ledger.suffered + value,
-            linear=state.ledger.linear + linear,
-            largest=max(state.ledger.largest, size),
-            exceeded=state.ledger.exceeded + exceeded,
-            excess=state.ledger.excess + (size - counted) * self._ground.diameter,
-        )
+        whole = arrivals.pull_of(owner, objective, state.mixture)
+        pull = arrivals.allowed(owner, whole, self._rule, state.ledger, state.home)
+        mark = arrivals.Mark.of(objective, self._probe)
+        ledger = arrivals.noted(state.ledger.after(self._rule, pull.counted), pull, mark, self._ground.diameter)
         new = replace(
             state,
             ledger=ledger,
             passed=state.passed + state.mixture.w,
-            total=state.total.plus(gradient),
-            space=state.space.plus(gradient, self._ground.hermitian),
-            pulled=state.pulled + linear,
+            total=state.total.plus(pull.gradient),
+            space=state.space.plus(pull.gradient, self._ground.hermitian),
+            pulled=state.pulled + pull.linear,
         )
         if len(new.mixture) >= self.max_atoms:
             new = new.recompressed(self.max_atoms)
@@ -123,45 +94,12 @@ class _Learner:
             rng = np.random.default_rng([self.seed, ledger.arrivals])
             new, _ = type(self)._move(new, self.accuracy, rng)
         self._state = new
-        if exceeded:
-            self._warn(size, counted)
-        return value
+        if pull.odd:
+            arrivals.warn(owner, self._rule)
+        return pull.value
 
     def _objective(self, measurements: Any, targets: Any, weights: Any) -> Fit:
-        objective = Fit(measurements, targets, self.loss, weights)
-        Problem(objective, self.domain)  # says in a sentence what does not go together
-        m, n = self._ground.shape
-        if objective.device is not None or (not isinstance(measurements, Entries) and m * n > DENSE):
-            what = "on a device" if objective.device is not None else f"{m}×{n}, more than {DENSE:,} numbers,"
-            raise ValueError(
-                f"{type(self).__name__}.update: the sum of the gradients of {type(measurements).__name__} {what} is "
-                "not kept; use sx.Entries, or solve the whole problem with method='stochastic'."
-            )
-        return objective
-
-    def _allowed(self, ledger: Ledger, size: float) -> tuple[float, bool]:
-        """The share of a gradient that is used, and whether that is less than all of it."""
-        if self.lipschitz is not None:
-            most = self.lipschitz * (1 + 1e-9)
-        elif ledger.squares > 0.0:
-            most = _FAR * math.sqrt(ledger.squares / ledger.arrivals)
-        else:
-            return 1.0, False
-        return (most / size, True) if size > most else (1.0, False)
-
-    def _warn(self, size: float, counted: float) -> None:
-        owner = type(self).__name__
-        if self.lipschitz is not None:
-            words = f"is above lipschitz = {self.lipschitz:g}"
-        else:
-            words = f"is more than {_FAR:g} times what was usual before"
-        warnings.warn(
-            f"{owner}.update: the gradient of arrival {self.arrivals} has norm {size:.4g}, which {words}; it was "
-            f"scaled down to {counted:.4g}, and bound() no longer holds. Look at the arrival, or give a larger "
-            "lipschitz.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        return arrivals.objective_of(type(self).__name__, self.domain, self.loss, (measurements, targets, weights))
 
     # ------------------------------------------------------------------------------------------------- what is learned
 
@@ -192,7 +130,8 @@ class _Learner:
 
     def predict(self, measurements: Any, average: bool = False) -> Array:
         """What these measurements say of the point that is played next, or of the average; in their user's order."""
-        facts_order = getattr(measurements, "order", None)
+        measurement_or_say(f"{type(self).__name__}.predict", measurements)
+        known = Facts.of(measurements)
         mixture = self._state.average if average else self._state.mixture
         if tuple(measurements.shape) != self._ground.shape:
             raise ValueError(
@@ -200,10 +139,10 @@ class _Learner:
                 f"learner about {self._ground.shape} ones."
             )
         image = measured(measurements, mixture, measurements.dtype)
-        if facts_order is None:
+        if known.order is None:
             return image
         out = np.empty_like(image)
-        out[facts_order] = image
+        out[known.order] = image
         return out
 
     # --------------------------------------------------------------------------------------------------------- regret
@@ -211,14 +150,16 @@ class _Learner:
     def regret(self, stream: Iterable[tuple[Any, ...]], stop: Stop | None = None) -> Regret:
         """What was lost beside the best fixed X: the stream is read again, and the batch solver certifies that X.
 
-        It holds all of the stream at once.
+        It holds all of the stream at once. Arrivals may come in another order; a stream whose measurements, targets or
+        weights are others than those that the learner met is refused.
 
         Parameters
         ----------
-        stream : the same arrivals again, (measurements, targets) or (measurements, targets, weights).
+        stream : the same arrivals again, (measurements, targets) or (measurements, targets, weights); a list, or a
+            new generator, as one can be read only once.
         stop : of the batch solver; by default a gap of 10⁻³ of what the learner suffered.
         """
-        return against_the_best(self, self._state.ledger, stream, self._objective, stop)
+        return against_the_best(self, self._state.ledger, stream, self._probe, stop)
 
     # -------------------------------------------------------------------------------------------------- in and out
 
@@ -264,9 +205,10 @@ class OnlineConditionalGradient(_Learner):
     eigenvector of −Σ⟨∇_τ, X⟩ − (μ_t/2)‖X − X₁‖² and a step towards it give X_{t+1}. With G a bound on the norms of
     the gradients and D the diameter of the set, the regret against every fixed X after T arrivals is at most about
     C·G·D·T^¾, where C = ρ²/(2c) + (8/3)(c/(1 − accuracy)²)^⅓, ρ = 1 on the spectrahedron, ½ on the nuclear-norm ball
-    and 1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; ``bound()`` adds what is of lower order. It takes
-    the eigenvectors to be as exact as ``accuracy`` says, which holds up to rounding where X has up to 2,500 entries;
-    on larger ones a Krylov search judges its own error.
+    and 1/√2 on the trace ball, and c = ((9/16)ρ²(1 − accuracy)^⅔)^¾; from a ``start`` the first ρ is the distance to
+    the farthest point of the set over D. ``bound()`` adds what is of lower order. It takes the eigenvectors to be as
+    exact as ``accuracy`` says, which holds up to rounding where X has up to 2,500 entries; on larger ones a Krylov
+    search judges its own error.
 
     The memory does not grow with the number of arrivals: the sum of the gradients is sparse where ``sx.Entries``
     arrive, one number for each different entry, and an ordinary matrix of up to four million numbers otherwise.
@@ -276,7 +218,9 @@ class OnlineConditionalGradient(_Learner):
     domain : ``sx.NuclearBall``, ``sx.TraceBall`` or ``sx.Spectrahedron``.
     loss : as in ``sx.Fit``.
     lipschitz : G, a bound on the Frobenius norm of the gradient of every arrival's loss. A larger one is scaled down to
-        it, with a warning. None takes the norms as they come; then one that is ten times the usual is scaled down.
+        it, with a warning. None takes the norms as they come; then one that is far above the usual, also for its number
+        of observations and at X₁, is scaled down, and where the loss bends without bound, or does not say how much, one
+        above four times that at X₁.
     rate : c as a multiple of the one with the least bound. Larger ones follow the data faster; ``bound()`` says what is
         proven then.
     accuracy : the share of what the best vector promises that a step may miss.
@@ -310,6 +254,7 @@ class OnlineConditionalGradient(_Learner):
             self.lipschitz,
             ledger.largest,
             rule.constant,
+            searched(self._ground.shape),
         )
 
 
@@ -334,10 +279,3 @@ def _home(ground: Ground, domain: Any, start: Any, seed: int) -> Mixture:
     U, s, V = factors.triple()
     kept = s > 0.0
     return Mixture(U[:, kept], V[:, kept], s[kept] / ground.size, ground)
-
-
-def _size(gradient: Operator, slope: Array, measurements: Any) -> float:
-    """The Frobenius norm of a gradient."""
-    if isinstance(measurements, Entries):
-        return float(norm_of(slope))
-    return float(norm_of(gradient.data if isinstance(gradient, Sparse) else gradient.dense()))

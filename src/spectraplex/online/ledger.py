@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from .ground import Ground
+from .ground import Ground, Mixture
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Rule:
     """The constants: those of the set, G (zero where it is not given), δ, and c as a multiple of the best one.
 
     ``past`` is how many arrivals μ counts beside those that came; the bound holds for any μ that does not fall.
+    ``usual`` is R of the set's own first point, which c is the best one for: one that was learned is nearer to what is
+    looked for than the farthest point of the set.
     """
 
     diameter: float
@@ -40,14 +42,15 @@ class Rule:
     share: float
     rate: float = 1.0
     past: int = 0
+    usual: float | None = None
 
     @classmethod
-    def of(cls, ground: Ground, lipschitz: float | None, share: float, rate: float = 1.0, past: int = 0) -> Rule:
-        return cls(ground.diameter, ground.reach, lipschitz or 0.0, share, rate, past)
+    def of(cls, ground: Ground, home: Mixture, lipschitz: float | None, share: float, rate: float, past: int) -> Rule:
+        return cls(ground.diameter, home.reach(), lipschitz or 0.0, share, rate, past, ground.reach)
 
     @property
     def c(self) -> float:
-        ratio = self.reach / self.diameter
+        ratio = (self.reach if self.usual is None else self.usual) / self.diameter
         return self.rate * float((9.0 / 16.0 * ratio**2 * (1.0 - self.share) ** (2.0 / 3.0)) ** 0.75)
 
     @property
@@ -71,7 +74,10 @@ class Ledger:
 
     arrivals: int = 0
     observations: int = 0
-    checksum: float = 0.0
+    active: int = 0  # arrivals whose gradient is not zero
+    places: float = 0.0  # what tells these arrivals from others, see arrivals.Mark
+    sizes: float = 0.0
+    signed: float = 0.0
     suffered: float = 0.0
     linear: float = 0.0  # Σ ⟨g_t, X_t⟩
     squares: float = 0.0
@@ -135,13 +141,15 @@ class RegretBound:
     Attributes
     ----------
     value : the bound from the constants.
-    holds : False when an arrival had a larger gradient than allowed; it was scaled down, and ``value`` does not count
-        what was taken off.
+    holds : False when an arrival had a larger gradient than allowed (``lipschitz`` of the learner says what is); it
+        was scaled down, and ``value`` does not count what was taken off.
     at_most : ``value`` and what was taken off, times D: it holds in any case.
     arrivals, exceeded : how many there were, and how many of them were too large.
     lipschitz : G; None where the norms were taken as they came.
     largest : the largest norm of a gradient.
     constant : the bound is about constant · G · D · arrivals^¾.
+    searched : whether X is so large that its eigenvectors came from a search that judges its own error; then the bound
+        rests on that they were as exact as ``accuracy`` says.
     """
 
     value: float
@@ -152,6 +160,7 @@ class RegretBound:
     lipschitz: float | None
     largest: float
     constant: float
+    searched: bool = False
 
     def __float__(self) -> float:
         return self.value
@@ -159,8 +168,9 @@ class RegretBound:
     def __str__(self) -> str:
         if self.holds:
             given = "the gradients as they came" if self.lipschitz is None else f"gradients up to {self.lipschitz:g}"
+            given += ", eigenvectors as exact as their search says" if self.searched else ""
             return f"The regret of {self.arrivals} arrivals is at most {self.value:.6g} ({given})."
-        above = "many times those before" if self.lipschitz is None else f"above lipschitz = {self.lipschitz:g}"
+        above = "far above what was usual" if self.lipschitz is None else f"above lipschitz = {self.lipschitz:g}"
         return (
             f"The bound {self.value:.6g} does not hold: {self.exceeded} of {self.arrivals} arrivals had a gradient "
             f"{above}, the largest {self.largest:.6g}; with what was taken off them the regret is at most "

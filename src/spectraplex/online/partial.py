@@ -49,6 +49,8 @@ def partial_fit(
     """
     if learner is None:
         learner = OnlineConditionalGradient(domain, loss, **settings)
+    elif not isinstance(learner, OnlineConditionalGradient):
+        raise TypeError(f"partial_fit: learner must be None or what the last call returned, got {learner!r}.")
     else:
         new = OnlineConditionalGradient(domain, loss)
         for name in ("domain", "loss"):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..matrices.operators import Operator
+from ..matrices.operators import Operator, Sparse
 from ..places.numpy import Array, contiguous, dagger, orthonormal
 from .ground import Ground
 from .total import Total
@@ -54,10 +54,21 @@ class Space:
         """After one more gradient joined S."""
         if not self.V.shape[1]:
             return self
+        if isinstance(gradient, Sparse) and not hermitian:
+            return Space(self.V, _added(self.P, gradient, self.V), self.Q)
         new = gradient.matmat(self.V)
         if hermitian:
             new = 0.5 * (new + gradient.rmatmat(self.V))
         return Space(self.V, self.P + new, self.Q)
+
+
+def _added(P: Array, gradient: Sparse, V: Array) -> Array:
+    """P + G·V in the rows that G has, which are few: a product of the whole pattern looks at every row."""
+    rows, terms = gradient.pattern.rows, gradient.data[:, None] * V[gradient.pattern.indices]
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    out = P.astype(np.result_type(P, terms))
+    out[rows[starts]] += np.add.reduceat(terms, starts, axis=0)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +123,19 @@ class Mover:
         return space.joined(columns, self.sum_times(columns), self.times(columns))
 
 
+def searched(shape: tuple[int, int]) -> bool:
+    """Whether a matrix is too large to be decomposed whole."""
+    return shape[0] * shape[1] > _EXACT
+
+
 def lead(mover: Mover, space: Space, beat: float, share: float, rng: np.random.Generator, afresh: bool) -> Lead:
     """A vector that promises, over ``beat``, at least 1 − share of what the best one does.
 
     Where the matrix is decomposed whole this is so but for rounding. Elsewhere it rests on how much the last extension
     gained, as it does in every Krylov search that stops early: a good estimate, and no proof.
     """
-    m, n = mover.ground.shape
-    if m * n <= _EXACT:
+    n = mover.ground.shape[1]
+    if not searched(mover.ground.shape):
         return _decomposed(mover)
     space = _seeded(mover, space, rng, afresh)
     before, size, little = -math.inf, mover.ground.size, _LITTLE[mover.hermitian]

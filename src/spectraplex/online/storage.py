@@ -18,7 +18,7 @@ from .search import Space
 from .state import State
 from .total import Total
 
-_FORMAT = 1
+_FORMAT = 2
 _MIXTURES = ("mixture", "home", "past")
 
 

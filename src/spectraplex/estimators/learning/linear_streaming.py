@@ -21,7 +21,7 @@ from ...checks import is_word
 from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...losses import Huber, PoissonLog, Softmax, Squared
-from ...losses.protocol import Prepared, Shape
+from ...losses.protocol import LossFacts, Prepared, Shape
 from ...matrices.factors import Rectangular
 from ...measurements.features import Features
 from ...online import OnlineConditionalGradient, partial_fit
@@ -33,7 +33,6 @@ from . import streaming
 from .linear_data import Moments, moments_of
 from .linear_fitting import Model, Recipe, chosen, objective_of
 
-_CURVED = 1.0  # the rate of a loss that bends without bound, where longer steps overshoot
 _TINY = 1e-9  # a radius that is rounding alone
 _NO_PATH: dict[str, Array] = {"radius": np.empty(0), "score": np.empty(0)}
 
@@ -48,6 +47,10 @@ class Beside:
     @property
     def name(self) -> str:
         return str(self.loss.name)
+
+    @property
+    def curvature(self) -> float:
+        return LossFacts.of(self.loss).curvature
 
     def prepare(self, targets: Any, weights: Any, shape: Shape) -> Prepared:
         own: Any = self
@@ -86,7 +89,7 @@ class Stream:
         new = cls._of(model, loss, found.moments, found.intercept, model.radius_)
         U = np.vstack([found.U, np.zeros((1, found.s.size))]) if new.intercept else found.U
         start, past = Rectangular(np.ascontiguousarray(U), found.s, found.V), -(-model._samples // streaming.ARRIVAL)
-        asked: dict[str, Any] = dict(rate=new.rate, seed=new.seed, start=start, past=past)
+        asked: dict[str, Any] = dict(rate=streaming.RATE, seed=new.seed, start=start, past=past)
         return replace(new, learner=OnlineConditionalGradient(new.domain, new.loss, **asked))
 
     @classmethod
@@ -100,10 +103,6 @@ class Stream:
         domain = NuclearBall((moments.mean.size + intercept, offset.size), radius)
         return cls(domain, Beside(loss, offset), moments, intercept, int(model.random_state))
 
-    @property
-    def rate(self) -> float:
-        return _CURVED if isinstance(self.loss.loss, PoissonLog) else streaming.RATE
-
     def after(self, data: Any, targets: Array, weights: Array | None) -> Stream:
         """With one batch more; this one stays as it was. Weights are one a sample with softmax, else one a target."""
         learner, outputs, far = copy.copy(self.learner), self.domain.shape[1], self.outside(targets)
@@ -114,7 +113,7 @@ class Stream:
             made = np.column_stack([made, np.ones(rows.size)]) if self.intercept else made
             some = None if weights is None else weights[rows]
             arrival = (Features(made, outputs), targets[rows], some)
-            learner = partial_fit(learner, self.domain, self.loss, *arrival, rate=self.rate, seed=self.seed)
+            learner = partial_fit(learner, self.domain, self.loss, *arrival, rate=streaming.RATE, seed=self.seed)
         return replace(self, learner=learner, far=far)
 
     def outside(self, targets: Array) -> bool:
