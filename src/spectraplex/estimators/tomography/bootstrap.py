@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import share
+from ...checks import is_whole, share
 from ...matrices.factors import Symmetric
 from ...places.numpy import Array
 from ...places.threads import serial
@@ -63,6 +63,12 @@ def replicas(task: Task, state: Symmetric, count: int, kind: str, seed: int, job
 
         found = Parallel(n_jobs=jobs)(delayed(_one)(task, chances, start, [seed, i]) for i in range(count))
     return Replicas([each[0] for each in found], np.array([each[1] for each in found]), kind)
+
+
+def jobs_or_say(jobs: Any) -> int | None:
+    if jobs is not None and (not is_whole(jobs) or jobs == 0):
+        raise ValueError(f"{OWNER}: n_jobs must be None or a whole number, −1 for all processors; got {jobs!r}.")
+    return None if jobs is None else int(jobs)
 
 
 def _one(task: Task, chances: Array, start: Symmetric, key: list[int]) -> tuple[Symmetric, float]:

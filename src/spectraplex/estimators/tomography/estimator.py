@@ -16,7 +16,7 @@ from ...problem import Problem
 from ..completion.either_way import EitherWay
 from . import exchange
 from . import state as states
-from .bootstrap import Estimate, Replicas, estimated, replicas
+from .bootstrap import Estimate, Replicas, estimated, jobs_or_say, replicas
 from .counts import Counted, asked_settings, of_parts, read_counts
 from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
@@ -105,7 +105,8 @@ class StateTomography(BaseEstimator):
         Parameters
         ----------
         settings : words such as "XZY", one letter a qubit (with ``povms``, tuples of names); or, without ``counts``, a
-            dictionary setting → counts, or a data frame with the columns setting, outcome, count.
+            dictionary setting → counts, or a data frame with the columns setting, outcome, count (without the last
+            column every row is one shot).
         counts : one a setting: a dictionary of bit strings (or numbers) and counts, such as qiskit's ``Counts``; or an
             array with the counts of all outcomes 00…0, 00…1, …. A setting may come several times.
         """
@@ -165,7 +166,8 @@ class StateTomography(BaseEstimator):
         """
         check_is_fitted(self, "state_")
         count = whole(OWNER, "n", n, least=2)
-        self.replicas_ = replicas(self._fitted, self.state_, count, kind, self.random_state, self.n_jobs)
+        jobs = jobs_or_say(self.n_jobs)
+        self.replicas_ = replicas(self._fitted, self.state_, count, kind, self.random_state, jobs)
         return self
 
     def _estimated(self, function: Any, interval: Any, bounds: tuple[float, float]) -> Any:
@@ -210,7 +212,7 @@ class StateTomography(BaseEstimator):
         """tr(Oρ): a Hermitian matrix, a string such as "XIZ", or a dictionary of strings and coefficients."""
         check_is_fitted(self, "state_")
         observable = states.observable_or_say(observable, self.state_.vectors.shape[0])
-        ends = (-1.0, 1.0) if isinstance(observable, str) else (-math.inf, math.inf)
+        ends = (-math.inf, math.inf) if interval is None else states.extremes(observable)
         return self._estimated(lambda state: states.expectation(state, observable), interval, ends)
 
     def eigenvalues(self, interval: float | None = None, count: int | None = None) -> Any:
