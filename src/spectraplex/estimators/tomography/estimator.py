@@ -152,6 +152,7 @@ class StateTomography(BaseEstimator):
         self.hedging_ = task.hedging
         self.mixed_value_ = task.mixed_value(task.problem())
         self.replicas_: Replicas | None = None
+        self._goodness: tuple[Replicas | None, Goodness] | None = None
         self.notices_ = notices(task, result)
 
     # ------------------------------------------------------------------------------------------------- error bars
@@ -251,7 +252,10 @@ class StateTomography(BaseEstimator):
     def goodness_of_fit(self) -> Goodness:
         """Whether any state fits these counts: the deviance beside what chance alone gives, and a p-value."""
         check_is_fitted(self, "state_")
-        return goodness(self._fitted, self.state_, self.gap_, self.replicas_, self.random_state)
+        if self._goodness is None or self._goodness[0] is not self.replicas_:
+            found = goodness(self._fitted, self.state_, self.gap_, self.replicas_, self.random_state)
+            self._goodness = self.replicas_, found
+        return self._goodness[1]
 
     def fit_per_setting(self) -> PerSetting:
         """How well each setting is fitted, in standard deviations above what chance gives."""
