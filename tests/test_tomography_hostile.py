@@ -91,6 +91,21 @@ def test_targets_of_any_size_and_kind():
     assert TWO.fidelity(csr_array(mixed)) == TWO.fidelity(mixed)
 
 
+class Quantum:
+    """As qutip's objects are: the numbers come from full(), and data are of a class of its own."""
+
+    def __init__(self, array):
+        self.array, self.dims, self.data = array, [[2, 2], [1, 1]], object()
+
+    def full(self):
+        return self.array
+
+
+def test_objects_of_qutip_are_targets_and_observables():
+    assert TWO.fidelity(Quantum(KET[:, None])) == TWO.fidelity(KET)
+    assert TWO.expectation(Quantum(np.diag([1.0, -1.0, -1.0, 1.0]))) == pytest.approx(TWO.expectation("ZZ"), abs=1e-12)
+
+
 def test_expectations_lie_where_the_observable_has_eigenvalues():
     model = StateTomography().fit(["ZZ", "XX"], [[3, 0, 0, 2], [4, 0, 0, 1]]).bootstrap(4)
     for observable, least, most in (

@@ -68,9 +68,7 @@ def target_root(target: Any, dimension: int) -> Array:
         if least < -1e-6 or abs(trace - 1.0) > 1e-6:
             raise ValueError(f"{OWNER}: the target is no state: trace {trace:.6g}, least weight {least:.3g}.")
         return A
-    if issparse(target):
-        target = target.toarray()
-    A = numbers(OWNER, "target", target.data if hasattr(target, "dims") and hasattr(target, "data") else target)
+    A = numbers(OWNER, "target", _plain(target))
     if A.shape == (dimension,) or A.shape == (dimension, 1):
         A = A.reshape(-1, 1)
         size = float(np.abs(A).max())
@@ -90,6 +88,15 @@ def target_root(target: Any, dimension: int) -> Array:
             f"{OWNER}: the target is no state: trace {values.sum():.6g}, least eigenvalue {values[0]:.3g}."
         )
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _plain(given: Any) -> Any:
+    """What qutip, qiskit and SciPy's sparse matrices hold; anything else as it is."""
+    if issparse(given):
+        return given.toarray()
+    if callable(getattr(given, "full", None)):  # qutip
+        return given.full()
+    return given.data if hasattr(given, "dims") and hasattr(given, "data") else given  # qiskit
 
 
 def named(name: str, dimension: int) -> Array:
@@ -178,9 +185,7 @@ def observable_or_say(observable: Any, dimension: int) -> Any:
     """A Hermitian matrix of the dimension of the state, or a dictionary of strings and coefficients."""
     if isinstance(observable, str | Mapping):
         return _strings(observable, dimension)
-    if issparse(observable):
-        observable = observable.toarray()
-    matrix = numbers(OWNER, "observable", observable)
+    matrix = numbers(OWNER, "observable", _plain(observable))
     if matrix.shape != (dimension, dimension):
         raise ValueError(
             f"{OWNER}: the observable has shape {matrix.shape}; a {dimension}×{dimension} matrix, a string such as "
