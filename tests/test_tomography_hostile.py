@@ -116,6 +116,8 @@ def test_expectations_lie_where_the_observable_has_eigenvalues():
     ):
         found = model.expectation(observable, 0.999999)
         assert least - 1e-12 <= found.low <= found.high <= most + 1e-12, observable
+    bell = StateTomography().fit(["ZZ", "XX"], [[50, 0, 0, 50], [50, 0, 0, 50]]).bootstrap(4)
+    assert bell.negativity(0, 0.95).high <= 0.5 + 1e-12
     assert model.expectation({"ZZ": 1.0, "zz": 2.0}) == pytest.approx(3 * model.expectation("ZZ"), abs=1e-12)
 
 

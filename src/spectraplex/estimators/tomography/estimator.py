@@ -185,7 +185,8 @@ class StateTomography(BaseEstimator):
     def fidelity(self, target: Any, interval: float | None = None) -> float | Estimate:
         """(tr √(√ρ σ √ρ))² with a target: a vector, a density matrix, ``state_`` of another fit, "W" or "GHZ".
 
-        With ``interval=0.95`` an ``Estimate`` with ``value``, ``low`` and ``high``; ``bootstrap`` comes first.
+        With ``interval=0.95`` an ``Estimate`` with ``value``, ``low`` and ``high``; ``bootstrap`` comes first. The kind
+        of all intervals is "bias-spanning normal".
         """
         check_is_fitted(self, "state_")
         A = states.target_root(target, self.state_.vectors.shape[0])
@@ -207,7 +208,9 @@ class StateTomography(BaseEstimator):
         """Minus the sum of the negative eigenvalues of the partial transpose; ``partition`` lists places of letters."""
         check_is_fitted(self, "state_")
         some = states.partition_or_say(partition, len(self.local_))
-        return self._estimated(lambda state: states.negativity(state, some, self.local_), interval, (0.0, math.inf))
+        inside = math.prod(self.local_[part] for part in some)
+        most = 0.5 * (min(inside, math.prod(self.local_) // inside) - 1)  # of a maximally entangled state
+        return self._estimated(lambda state: states.negativity(state, some, self.local_), interval, (0.0, most))
 
     def expectation(self, observable: Any, interval: float | None = None) -> float | Estimate:
         """tr(Oρ): a Hermitian matrix, a string such as "XIZ", or a dictionary of strings and coefficients."""
