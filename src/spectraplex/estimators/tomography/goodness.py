@@ -15,10 +15,9 @@ from .fitting import Task, as_state
 _DRAWS, _FEWEST = 200, 20
 _NUMBERS = 20_000_000  # drawn at most, where that leaves draws enough to say how they scatter
 _ENOUGH = 99  # refits that can show a p-value of 0.01, below which the words say that no state fits
-_SMALL = (
-    32  # dimension up to which what a fit takes off is worth measuring eight times; its share of the scatter shrinks
-)
-_REFITS = 8, 2
+# Eight refits up to the first dimension measure what a fit takes off, two up to the second, one beyond: its scatter
+# becomes small beside that of the deviance, and fits take long.
+_SMALL, _REFITS = (32, 1024), (8, 2, 1)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _taken(task: Task, state: Symmetric, seed: int) -> float:
     """What a fit takes off the deviance of counts that were drawn from a state, in the mean over a few refits."""
     data, chances, start = task.data, task.chances(state), task.warm(state)
     shots, taken = data.spread(data.shots), []
-    for i in range(_REFITS[task.dimension > _SMALL]):
+    for i in range(_REFITS[int(np.searchsorted(_SMALL, task.dimension))]):
         counts = draw(task, chances, np.random.default_rng([seed, 3, i]))
         if not counts.any():  # less than one shot in all
             return 0.0
