@@ -244,12 +244,14 @@ def test_a_setting_in_small_letters_is_the_same_setting():
     assert own.fit([("a",), ("A",)], [[5, 5], [9, 1]]).settings_ == ("a", "A")
 
 
-def test_an_interval_holds_the_number_that_it_is_about():
-    """A bias of more than two deviations: pure states whose refits are all less pure."""
+def test_an_interval_spans_the_number_and_what_it_is_without_its_bias():
+    """A bias of ten deviations: pure states whose refits are all less pure. Three refits are worth t = 4.3·√(4/3)."""
+    reach = 4.302653 * (4 / 3) ** 0.5 * 0.01
     found = interval(1.0, np.array([0.90, 0.91, 0.89]), 0.95, (0.0, 2.0))
-    assert found.low == 1.0 < found.high
+    assert (found.low, found.high) == pytest.approx((1.0 - reach, 1.1 + reach), abs=1e-6)
     found = interval(0.5, np.array([0.60, 0.61, 0.59]), 0.95, (0.0, 1.0))
-    assert found.low < 0.45 and found.high == 0.5
+    assert (found.low, found.high) == pytest.approx((0.4 - reach, 0.5 + reach), abs=1e-6)
+    assert interval(0.99, np.array([0.90, 0.91, 0.89]), 0.95, (0.0, 1.0)).high == 1.0
 
 
 def test_a_few_refits_do_not_hide_that_no_state_fits():

@@ -50,7 +50,7 @@ def test_the_real_package():
     """An asymmetric circuit, through the analysis of qiskit-experiments with our fitter, and without it."""
     tomography = pytest.importorskip("qiskit_experiments.library.tomography")
     aer = pytest.importorskip("qiskit_aer")
-    pytest.importorskip("qutip")
+    qutip = pytest.importorskip("qutip")
     from qiskit import QuantumCircuit
     from qiskit.quantum_info import Statevector, state_fidelity
 
@@ -70,6 +70,11 @@ def test_the_real_package():
     assert state_fidelity(found, truth) > 0.98 and state_fidelity(model.to_qiskit(), truth) > 0.98
     assert np.abs(found.data - model.to_qiskit().data).max() < 0.01
     assert model.to_qutip().dims == [[2, 2, 2], [2, 2, 2]]
+    plain = model.fidelity(truth.data)  # states and observables as both packages hold them
+    assert np.isclose(model.fidelity(truth), plain) and np.isclose(model.fidelity(qutip.Qobj(truth.data)), plain)
+    assert np.isclose(
+        model.expectation(qutip.tensor(qutip.sigmay(), qutip.qeye(2), qutip.sigmaz())), model.expectation("YIZ")
+    )
     turned = model.to_qiskit(reverse=True)
     assert state_fidelity(turned, Statevector(circuit.reverse_bits())) > 0.98
     channel = tomography.ProcessTomography(QuantumCircuit(1)).run(backend, shots=20, analysis=None)

@@ -60,11 +60,15 @@ def mub(dimension: int = 2) -> Array:
 def confusion_or_say(owner: str, confusion: Any, count: int) -> Array:
     """Chances that sum to one down every column."""
     C = numbers(owner, "confusion", confusion, ndim=2)
+    if C.dtype.kind == "c":
+        raise TypeError(f"{owner}: the entries of confusion are chances and must be real, got complex numbers.")
     if C.shape[1] != count:
         raise ValueError(
             f"{owner}: confusion has {C.shape[1]} columns for {count} outcomes; column t is about outcome t."
         )
-    if (C < 0).any() or np.abs(C.sum(axis=0) - 1.0).max() > 1e-6:
+    if (C < 0).any():
+        raise ValueError(f"{owner}: the entries of confusion are chances, none negative; the least is {C.min():.6g}.")
+    if np.abs(C.sum(axis=0) - 1.0).max() > 1e-6:
         raise ValueError(
             f"{owner}: the columns of confusion must be chances that sum to one; they sum to {C.sum(axis=0).round(6)}."
         )

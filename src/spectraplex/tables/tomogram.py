@@ -1,4 +1,4 @@
-"""Files of counts: one line an outcome, one line a setting, or JSON; outcomes stay text, so that no zero is lost."""
+"""Files of counts: one line an outcome, a setting or a shot, or JSON; outcomes stay text, so that no zero is lost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 _ROLES = (("setting", "settings", "basis"), ("outcome", "outcomes", "bits", "bitstring"), ("count", "counts", "n"))
@@ -16,12 +18,12 @@ _CHANNEL = ("preparation", "prep", "prepared", "input", "input_state", "prepared
 
 @dataclass(frozen=True)
 class Tomogram:
-    """Settings, outcomes and counts, one each; where each stands in the file, and how the file was read."""
+    """Settings, outcomes and counts, one each; where the i-th stands in the file, and how the file was read."""
 
     settings: list[str]
     outcomes: list[str]
     counts: list[float]
-    where: list[str]
+    where: Callable[[int], str]
     told: str
 
 
@@ -45,14 +47,20 @@ def read_tomogram(path: Path, encoding: str | None = None) -> Tomogram:
     places = [next((head.index(name) for name in names if name in head), None) for names in _ROLES]
     if None not in places:
         return _long(path, records[1:], places_of[1:], [int(place or 0) for place in places])
+    if None not in places[:2] and len(head) == 2:
+        return _shots(path, records[1:], places_of[1:], [int(place or 0) for place in places[:2]])
     begun = set(head[0]) <= set("xyz")  # the first line is a setting already: no header
     if len(head) == 3 and begun and _number(records[0][2]) is not None:
         return _long(path, records, places_of, [0, 1, 2])
+    if begun and len(head) == 1 + 2 ** len(head[0]):
+        names = [format(outcome, f"0{len(head[0])}b") for outcome in range(len(head) - 1)]
+        return _wide(path, names, records, places_of)
     if len(head) > 2 and not begun and all(name.isdigit() for name in head[1:]):
-        return _wide(path, records, places_of)
+        return _wide(path, records[0][1:], records[1:], places_of[1:])
     raise ValueError(
         f"{path}: columns named setting, outcome and count are needed (or one line a setting, with the outcomes as the "
-        f"names of columns); the first line is {', '.join(map(repr, records[0][:6]))}."
+        f"names of columns, or without names and the counts of all outcomes); the first line is "
+        f"{', '.join(map(repr, records[0][:6]))}."
     )
 
 
@@ -79,31 +87,50 @@ def _records(path: Path, text: str) -> tuple[list[list[str]], list[int]]:
     return found, lines
 
 
+def _fields(path: Path, record: list[str], line: int, places: list[int], names: str) -> list[str]:
+    """Those at some places. Words that come again are kept once: files have millions of lines and few words."""
+    if len(record) <= max(places):
+        raise ValueError(f"{path}: line {line} has {len(record)} fields; {names} are needed.")
+    return [intern(record[place]) for place in places]
+
+
 def _long(path: Path, records: list[list[str]], lines: list[int], places: list[int]) -> Tomogram:
     settings, outcomes, counts = [], [], []
-    where = [f"{path}: line {line}" for line in lines]
-    for line, record in zip(where, records, strict=True):
-        if len(record) <= max(places):
-            raise ValueError(f"{line} has {len(record)} fields; setting, outcome and count are needed.")
-        setting, outcome, count = (record[place] for place in places)
+    for line, record in zip(lines, records, strict=True):
+        setting, outcome, count = _fields(path, record, line, places, "setting, outcome and count")
         settings.append(setting)
         outcomes.append(outcome)
-        counts.append(_count(line, count))
-    return Tomogram(settings, outcomes, counts, where, f"{path.name}: one outcome a line, {len(counts):,} of them")
+        counts.append(_count(f"{path}: line {line}", count))
+    told = f"{path.name}: one outcome a line, {len(counts):,} of them"
+    return Tomogram(settings, outcomes, counts, lambda i: f"{path}: line {lines[i]}", told)
 
 
-def _wide(path: Path, records: list[list[str]], lines: list[int]) -> Tomogram:
-    names, where = records[0][1:], []
-    settings, outcomes, counts = [], [], []
-    for line, record in zip(lines[1:], records[1:], strict=True):
+def _shots(path: Path, records: list[list[str]], lines: list[int], places: list[int]) -> Tomogram:
+    """A table of settings and outcomes alone: every line is one shot."""
+    found = [
+        _fields(path, record, line, places, "setting and outcome") for line, record in zip(lines, records, strict=True)
+    ]
+    told = f"{path.name}: there is no column of counts, so every line is one shot, {len(found):,} of them"
+    settings, outcomes = [each[0] for each in found], [each[1] for each in found]
+    return Tomogram(settings, outcomes, [1.0] * len(found), lambda i: f"{path}: line {lines[i]}", told)
+
+
+def _wide(path: Path, names: list[str], records: list[list[str]], lines: list[int]) -> Tomogram:
+    """Every line has a setting and a count for each of these outcomes. A zero says nothing and is left out, but the
+    first line names all outcomes, and a setting without shots is one."""
+    settings, outcomes, counts, of = [], [], [], []
+    for line, record in zip(lines, records, strict=True):
         if len(record) != len(names) + 1:
             raise ValueError(f"{path}: line {line} has {len(record)} fields, the first line {len(names) + 1}.")
-        for outcome, field in zip(names, record[1:], strict=True):
-            settings.append(record[0])
-            outcomes.append(outcome)
-            counts.append(_count(f"{path}: line {line}", field or "0"))
-            where.append(f"{path}: line {line}")
-    return Tomogram(settings, outcomes, counts, where, f"{path.name}: one setting a line, {len(records) - 1:,} of them")
+        for place, (outcome, field) in enumerate(zip(names, record[1:], strict=True)):
+            number = 0.0 if field in ("", "0") else _count(f"{path}: line {line}", field)
+            if number or place == 0 or line == lines[0]:
+                settings.append(record[0])
+                outcomes.append(outcome)
+                counts.append(number)
+                of.append(line)
+    told = f"{path.name}: one setting a line, {len(records):,} of them"
+    return Tomogram(settings, outcomes, counts, lambda i: f"{path}: line {of[i]}", told)
 
 
 def _from_json(path: Path, text: str) -> Tomogram:
@@ -120,12 +147,29 @@ def _from_json(path: Path, text: str) -> Tomogram:
         raise ValueError(f"{path} is not JSON ({error}).") from None
     except RecursionError:
         raise ValueError(f"{path}: the JSON is nested too deeply; settings with their counts are needed.") from None
-    if not isinstance(document, dict) or not all(isinstance(each, dict) for each in document.values()):
-        raise ValueError(f'{path}: a dictionary of settings is needed, each with its counts: {{"XZ": {{"01": 12}}}}.')
-    rows = [(setting, outcome, count) for setting, each in document.items() for outcome, count in each.items()]
-    counts = [_count(f"{path}: setting {row[0]!r}, outcome {row[1]!r}", str(row[2])) for row in rows]
+    if not isinstance(document, dict) or not all(isinstance(each, dict | list) for each in document.values()):
+        raise ValueError(
+            f"{path}: a dictionary of settings is needed, each with its counts: "
+            '{"XZ": {"01": 12}} or {"XZ": [0, 12, 0, 0]}.'
+        )
+    rows = [
+        (setting, outcome, _count(f"{path}: setting {setting!r}, outcome {outcome!r}", str(count)))
+        for setting, each in document.items()
+        for outcome, count in (each.items() if isinstance(each, dict) else _named(path, setting, each))
+    ]
     words = f"{path.name}: {len(document):,} settings, JSON"
-    return Tomogram([row[0] for row in rows], [row[1] for row in rows], counts, [str(path)] * len(rows), words)
+    settings, outcomes, counts = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    return Tomogram(settings, outcomes, counts, lambda i: str(path), words)
+
+
+def _named(path: Path, setting: str, counts: list[Any]) -> list[tuple[str, Any]]:
+    """A list with the counts of all outcomes of a setting, 00…0 first."""
+    qubits = len(setting.split()) if " " in setting.strip() else len(setting.strip())
+    if len(counts) != 2**qubits:
+        raise ValueError(
+            f"{path}: setting {setting!r} has {2**qubits} outcomes, but a list of {len(counts)} counts was given."
+        )
+    return [(format(outcome, f"0{qubits}b"), count) for outcome, count in enumerate(counts)]
 
 
 def _number(text: str) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import share
+from ...checks import is_whole, share
 from ...matrices.factors import Symmetric
 from ...places.numpy import Array
 from ...places.threads import serial
@@ -65,6 +65,12 @@ def replicas(task: Task, state: Symmetric, count: int, kind: str, seed: int, job
     return Replicas([each[0] for each in found], np.array([each[1] for each in found]), kind)
 
 
+def jobs_or_say(jobs: Any) -> int | None:
+    if jobs is not None and (not is_whole(jobs) or jobs == 0):
+        raise ValueError(f"{OWNER}: n_jobs must be None or a whole number, −1 for all processors; got {jobs!r}.")
+    return None if jobs is None else int(jobs)
+
+
 def _one(task: Task, chances: Array, start: Symmetric, key: list[int]) -> tuple[Symmetric, float]:
     rng = np.random.default_rng(key)
     counts = draw(task, chances, rng)
@@ -96,21 +102,23 @@ def deviances(counts: Array, expected: Array) -> Array:
 
 
 def interval(value: float, drawn: Array, level: float, bounds: tuple[float, float]) -> Estimate:
-    """The bias-corrected normal interval: value − bias ± z·deviation, cut to where the number can be.
+    """The bias-spanning normal interval: t deviations below the least and above the largest of value and value − bias.
 
     The maximum of a likelihood sits on the border of the states, where it is biased: refits of counts drawn from it are
-    off from it about as much, and in the same direction, as it is from the truth. Where the bias is so large that the
-    value itself is outside, the interval is drawn out to it. ``python -m benchmarks coverage`` measures how often this
-    kind and others hold the truth.
+    off from it in the mean, and it is off from the truth. How far cannot be told from refits alone: where many shots
+    show every eigenvalue the two are about the same; with few shots the fitted state has fewer eigenvalues than the
+    true one, and the second may be none or the opposite. So the interval spans both, the value as it is and without its
+    bias. t is Student's, for the deviation comes from so many refits. ``python -m benchmarks coverage`` measures how
+    often this kind and others hold the truth.
     """
-    from scipy.stats import norm
+    from scipy.stats import t
 
     share(OWNER, "interval", level)
-    z = float(norm.ppf(0.5 + 0.5 * level))
-    bias, deviation = float(drawn.mean()) - value, float(drawn.std(ddof=1))
-    low, high = value - bias - z * deviation, value - bias + z * deviation
+    reach = float(t.ppf(0.5 + 0.5 * level, drawn.size - 1) * np.sqrt(1.0 + 1.0 / drawn.size) * drawn.std(ddof=1))
+    other = 2.0 * value - float(drawn.mean())
+    low, high = min(value, other) - reach, max(value, other) + reach
     low, high = (min(max(end, bounds[0]), bounds[1]) for end in (low, high))
-    return Estimate(value, min(low, value), max(high, value), level)
+    return Estimate(value, min(low, value), max(high, value), level)  # a value may be out of bounds by rounding
 
 
 def estimated(

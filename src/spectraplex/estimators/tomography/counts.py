@@ -169,6 +169,8 @@ def _from_frame(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
     columns = []
     for role, names in _NAMES.items():
         name = next((known[name] for name in names if name in known), None)
+        if name is None and role == "count" and len(known) == 2:
+            break  # settings and outcomes alone: every row is one shot
         if name is None:
             raise ValueError(
                 f"{OWNER}: the frame has no column {role!r}; it needs setting, outcome and count, and has "
@@ -179,7 +181,7 @@ def _from_frame(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
     outcomes = columns[1].to_list()
     if outcomes and all(is_real(one) and one % 1 == 0 for one in outcomes):
         outcomes = whole_outcomes(np.asarray(outcomes), len(as_setting(settings[0], 0)), "the column of outcomes")
-    return settings, outcomes, columns[2].to_list()
+    return settings, outcomes, columns[2].to_list() if len(columns) > 2 else [1.0] * len(settings)
 
 
 def _hashable(column: list[Any]) -> list[Any]:
@@ -191,14 +193,18 @@ def collect(
     outcomes: Sequence[Any],
     counts: Sequence[Any],
     reader: Outcomes,
-    where: Sequence[str] | None = None,
+    where: Callable[[int], str] | None = None,
 ) -> Counted:
-    """From three columns of equal length; ``where`` names their lines in sentences about them."""
+    """From three columns of equal length; ``where`` says in sentences where the i-th of them stands."""
     return _collected(list(settings), list(outcomes), list(counts), reader, where)
 
 
 def _collected(
-    settings: list[Any], outcomes: list[Any], counts: list[Any], reader: Outcomes, where: Sequence[str] | None = None
+    settings: list[Any],
+    outcomes: list[Any],
+    counts: list[Any],
+    reader: Outcomes,
+    where: Callable[[int], str] | None = None,
 ) -> Counted:
     rows: dict[Setting, Array] = {}
     named: dict[Any, tuple[Array, Reader]] = {}  # files have millions of lines and few words
@@ -207,7 +213,7 @@ def _collected(
     spell = spelling(set(outcomes), reader(as_setting(settings[0], 0))) if settings else None
 
     def told(i: int) -> str:
-        return f"{f'row {i + 1}' if where is None else where[i]} (setting {settings[i]!r})"
+        return f"{f'row {i + 1}' if where is None else where(i)} (setting {settings[i]!r})"
 
     for i, (given, outcome, count) in enumerate(zip(settings, outcomes, counts, strict=True)):
         if given not in named:

@@ -16,7 +16,7 @@ from ...problem import Problem
 from ..completion.either_way import EitherWay
 from . import exchange
 from . import state as states
-from .bootstrap import Estimate, Replicas, estimated, replicas
+from .bootstrap import Estimate, Replicas, estimated, jobs_or_say, replicas
 from .counts import Counted, asked_settings, of_parts, read_counts
 from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
@@ -105,7 +105,8 @@ class StateTomography(BaseEstimator):
         Parameters
         ----------
         settings : words such as "XZY", one letter a qubit (with ``povms``, tuples of names); or, without ``counts``, a
-            dictionary setting → counts, or a data frame with the columns setting, outcome, count.
+            dictionary setting → counts, or a data frame with the columns setting, outcome, count (without the last
+            column every row is one shot).
         counts : one a setting: a dictionary of bit strings (or numbers) and counts, such as qiskit's ``Counts``; or an
             array with the counts of all outcomes 00…0, 00…1, …. A setting may come several times.
         """
@@ -151,6 +152,7 @@ class StateTomography(BaseEstimator):
         self.hedging_ = task.hedging
         self.mixed_value_ = task.mixed_value(task.problem())
         self.replicas_: Replicas | None = None
+        self._goodness: tuple[Replicas | None, Goodness] | None = None
         self.notices_ = notices(task, result)
 
     # ------------------------------------------------------------------------------------------------- error bars
@@ -165,7 +167,8 @@ class StateTomography(BaseEstimator):
         """
         check_is_fitted(self, "state_")
         count = whole(OWNER, "n", n, least=2)
-        self.replicas_ = replicas(self._fitted, self.state_, count, kind, self.random_state, self.n_jobs)
+        jobs = jobs_or_say(self.n_jobs)
+        self.replicas_ = replicas(self._fitted, self.state_, count, kind, self.random_state, jobs)
         return self
 
     def _estimated(self, function: Any, interval: Any, bounds: tuple[float, float]) -> Any:
@@ -182,7 +185,8 @@ class StateTomography(BaseEstimator):
     def fidelity(self, target: Any, interval: float | None = None) -> float | Estimate:
         """(tr √(√ρ σ √ρ))² with a target: a vector, a density matrix, ``state_`` of another fit, "W" or "GHZ".
 
-        With ``interval=0.95`` an ``Estimate`` with ``value``, ``low`` and ``high``; ``bootstrap`` comes first.
+        With ``interval=0.95`` an ``Estimate`` with ``value``, ``low`` and ``high``; ``bootstrap`` comes first. The kind
+        of all intervals is "bias-spanning normal".
         """
         check_is_fitted(self, "state_")
         A = states.target_root(target, self.state_.vectors.shape[0])
@@ -204,13 +208,15 @@ class StateTomography(BaseEstimator):
         """Minus the sum of the negative eigenvalues of the partial transpose; ``partition`` lists places of letters."""
         check_is_fitted(self, "state_")
         some = states.partition_or_say(partition, len(self.local_))
-        return self._estimated(lambda state: states.negativity(state, some, self.local_), interval, (0.0, math.inf))
+        inside = math.prod(self.local_[part] for part in some)
+        most = 0.5 * (min(inside, math.prod(self.local_) // inside) - 1)  # of a maximally entangled state
+        return self._estimated(lambda state: states.negativity(state, some, self.local_), interval, (0.0, most))
 
     def expectation(self, observable: Any, interval: float | None = None) -> float | Estimate:
         """tr(Oρ): a Hermitian matrix, a string such as "XIZ", or a dictionary of strings and coefficients."""
         check_is_fitted(self, "state_")
         observable = states.observable_or_say(observable, self.state_.vectors.shape[0])
-        ends = (-1.0, 1.0) if isinstance(observable, str) else (-math.inf, math.inf)
+        ends = (-math.inf, math.inf) if interval is None else states.extremes(observable)
         return self._estimated(lambda state: states.expectation(state, observable), interval, ends)
 
     def eigenvalues(self, interval: float | None = None, count: int | None = None) -> Any:
@@ -249,7 +255,10 @@ class StateTomography(BaseEstimator):
     def goodness_of_fit(self) -> Goodness:
         """Whether any state fits these counts: the deviance beside what chance alone gives, and a p-value."""
         check_is_fitted(self, "state_")
-        return goodness(self._fitted, self.state_, self.gap_, self.replicas_, self.random_state)
+        if self._goodness is None or self._goodness[0] is not self.replicas_:
+            found = goodness(self._fitted, self.state_, self.gap_, self.replicas_, self.random_state)
+            self._goodness = self.replicas_, found
+        return self._goodness[1]
 
     def fit_per_setting(self) -> PerSetting:
         """How well each setting is fitted, in standard deviations above what chance gives."""

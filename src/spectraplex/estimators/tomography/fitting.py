@@ -55,11 +55,16 @@ class Scheme:
             raise ValueError(f"{OWNER}: setting {word(setting)!r} names {len(setting)} parts; povms has {len(parts)}.")
         for i, (part, one) in enumerate(zip(parts, setting, strict=True)):
             if isinstance(part, dict) and one not in part:
-                known = ", ".join(map(repr, part))
+                known = ", ".join(map(repr, part)) or "none"
                 raise ValueError(
                     f"{OWNER}: setting {word(setting)!r} asks part {i} for {one!r}; its measurements are {known}."
                 )
         chosen = [part[one] if isinstance(part, dict) else part for part, one in zip(parts, setting, strict=True)]
+        for i, each in enumerate(chosen):
+            if np.ndim(each) != 3:
+                raise TypeError(
+                    f"{OWNER}: povms[{i}] must be an array (outcomes, d, d), or a dictionary that names several such."
+                )
         return Reader(tuple(len(each) for each in chosen), self.backwards, setting)
 
     def measurements(self, settings: tuple[Setting, ...]) -> Any:
@@ -71,7 +76,11 @@ class Scheme:
             ]
             return Product(named, asked)
         words = [word(setting).upper() for setting in settings]
-        count = len(settings[0]) if self.readout is None else len(_several("readout", self.readout))
+        given = None if self.readout is None else _several("readout", self.readout)
+        for i, each in enumerate(given or ()):
+            if np.shape(each) != (2, 2):
+                raise ValueError(f"{OWNER}: readout[{i}] must be a 2×2 confusion matrix; give one a qubit, in a list.")
+        count = len(settings[0]) if given is None else len(given)
         if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
         return Pauli(words, readout=self.readout)
@@ -202,7 +211,7 @@ def impossible(task: Task) -> None:
 
 
 def likelihood_or_say(likelihood: Any) -> str:
-    if likelihood not in LIKELIHOODS:
+    if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
         raise ValueError(f"{OWNER}: likelihood must be one of {', '.join(LIKELIHOODS)}, got {likelihood!r}.")
     return str(likelihood)
 

@@ -11,6 +11,7 @@ from ...places.numpy import Array
 
 _CODES = 10  # qubits up to which all 4ⁿ strings are kept in a table
 _SORTED = 14  # qubits up to which the strings of all settings are sorted
+_NOTHING = 1e-9  # determinant of a confusion matrix whose two columns are the same
 _RANKED = 16, 600  # dimension and outcomes up to which elements of any other measurement are compared
 
 
@@ -25,12 +26,22 @@ def told(measurements: Any, starts: Array) -> int:
     if isinstance(measurements, Pauli):
         if measurements.qubits > _SORTED:
             return bound
-        return min(bound, _strings(measurements.settings, measurements.qubits) - 1)
+        return min(bound, _strings(_read(measurements), measurements.qubits) - 1)
     if d > _RANKED[0] or measurements.size > _RANKED[1]:
         return bound
     unit = np.eye(measurements.size)
     elements = np.array([measurements.adjoint(row).dense().reshape(-1) for row in unit])
     return min(bound, int(np.linalg.matrix_rank(elements, tol=1e-9 * np.abs(elements).max())) - 1)
+
+
+def _read(measurements: Pauli) -> tuple[str, ...]:
+    """The settings, with I where a readout says the same of both outcomes of a qubit."""
+    lost = [abs(np.linalg.det(C)) < _NOTHING for C in measurements.readout or ()]
+    if not any(lost):
+        return measurements.settings
+    return tuple(
+        "".join("I" if gone else one for gone, one in zip(lost, word, strict=True)) for word in measurements.settings
+    )
 
 
 def _strings(settings: tuple[str, ...], n: int) -> int:

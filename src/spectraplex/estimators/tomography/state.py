@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ...checks import hermitian_or_say, is_real, is_whole, numbers, whole
+from ...checks import hermitian_or_say, is_real, is_whole, number, numbers, whole
 from ...matrices.factors import Symmetric
 from ...measurements.pauli import Pauli
 from ...places.numpy import Array, dagger
@@ -63,14 +63,19 @@ def target_root(target: Any, dimension: int) -> Array:
             raise ValueError(
                 f"{OWNER}: the target has dimension {target.vectors.shape[0]}, the fitted state {dimension}."
             )
-        return root(target)
-    A = numbers(OWNER, "target", target.data if hasattr(target, "dims") and hasattr(target, "data") else target)
+        A, least = root(target), float(target.weights.min(initial=0.0))
+        trace = float(np.linalg.norm(A) ** 2)
+        if least < -1e-6 or abs(trace - 1.0) > 1e-6:
+            raise ValueError(f"{OWNER}: the target is no state: trace {trace:.6g}, least weight {least:.3g}.")
+        return A
+    A = numbers(OWNER, "target", _plain(target))
     if A.shape == (dimension,) or A.shape == (dimension, 1):
         A = A.reshape(-1, 1)
-        size = float(np.linalg.norm(A))
+        size = float(np.abs(A).max())
         if size == 0.0:
             raise ValueError(f"{OWNER}: the target vector is zero.")
-        return np.asarray(A / size)
+        A = A / size  # squares of its entries then neither overflow nor vanish
+        return np.asarray(A / np.linalg.norm(A))
     if A.shape != (dimension, dimension):
         raise ValueError(
             f"{OWNER}: the target has shape {A.shape}; a vector or matrix of dimension {dimension} is one."
@@ -83,6 +88,15 @@ def target_root(target: Any, dimension: int) -> Array:
             f"{OWNER}: the target is no state: trace {values.sum():.6g}, least eigenvalue {values[0]:.3g}."
         )
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _plain(given: Any) -> Any:
+    """What qutip, qiskit and SciPy's sparse matrices hold; anything else as it is."""
+    if issparse(given):
+        return given.toarray()
+    if callable(getattr(given, "full", None)):  # qutip
+        return given.full()
+    return given.data if hasattr(given, "dims") and hasattr(given, "data") else given  # qiskit
 
 
 def named(name: str, dimension: int) -> Array:
@@ -105,20 +119,23 @@ def fidelity(state: Symmetric, target: Array) -> float:
 
 
 def expectation(state: Symmetric, observable: Any) -> float:
-    """tr(Oρ) of a matrix, of a Pauli string such as "XIZ", or of a dictionary of strings and coefficients."""
-    if isinstance(observable, str):
-        observable = {observable: 1.0}
+    """tr(Oρ) of a matrix, or of a dictionary of Pauli strings such as "XIZ" and their coefficients."""
     U, s = state.vectors, state.weights
     if isinstance(observable, Mapping):
-        strings = Pauli([str(word) for word in observable], expectations=True)
-        if strings.shape[0] != U.shape[0]:
-            raise ValueError(f"{OWNER}: the string has {strings.qubits} letters for a state of dimension {U.shape[0]}.")
+        strings = Pauli(list(observable), expectations=True)
         V = U.astype(np.result_type(U, strings.dtype), copy=False)
-        coefficients = numbers(OWNER, "coefficients", list(observable.values()), ndim=1)
-        if coefficients.dtype.kind == "c":
-            raise TypeError(f"{OWNER}: coefficients of an observable must be real.")
-        return float(coefficients @ strings.measure(V, s, V))
+        return float(np.array(list(observable.values())) @ strings.measure(V, s, V))
     return float(np.sum(s * np.sum(U.conj() * (observable @ U), axis=0).real))
+
+
+def extremes(observable: Any) -> tuple[float, float]:
+    """Between which numbers an expectation value lies; of sums of strings, the sum of their sizes."""
+    if isinstance(observable, Mapping):
+        fixed = sum(size for word, size in observable.items() if set(word) == {"I"})
+        most = sum(abs(size) for word, size in observable.items() if set(word) != {"I"})
+        return fixed - most, fixed + most
+    values = np.linalg.eigvalsh(observable)
+    return float(values[0]), float(values[-1])
 
 
 def density_matrix(state: Symmetric) -> Array:
@@ -165,14 +182,10 @@ def count_or_say(count: Any, dimension: int) -> int | None:
 
 
 def observable_or_say(observable: Any, dimension: int) -> Any:
-    """A Hermitian matrix of the dimension of the state; strings and dictionaries of them are left as they are."""
+    """A Hermitian matrix of the dimension of the state, or a dictionary of strings and coefficients."""
     if isinstance(observable, str | Mapping):
-        if not observable:
-            raise ValueError(f"{OWNER}: the observable is empty; give a string such as 'XIZ', or several.")
-        return observable
-    if issparse(observable):
-        observable = observable.toarray()
-    matrix = numbers(OWNER, "observable", observable)
+        return _strings(observable, dimension)
+    matrix = numbers(OWNER, "observable", _plain(observable))
     if matrix.shape != (dimension, dimension):
         raise ValueError(
             f"{OWNER}: the observable has shape {matrix.shape}; a {dimension}×{dimension} matrix, a string such as "
@@ -180,3 +193,21 @@ def observable_or_say(observable: Any, dimension: int) -> Any:
         )
     hermitian_or_say(OWNER, "observable", matrix)
     return matrix
+
+
+def _strings(observable: Any, dimension: int) -> dict[str, float]:
+    """Strings in capital letters with their coefficients; equal ones add up."""
+    if not observable:
+        raise ValueError(f"{OWNER}: the observable is empty; give a string such as 'XIZ', or several.")
+    given, n = {observable: 1.0} if isinstance(observable, str) else observable, dimension.bit_length() - 1
+    found: dict[str, float] = {}
+    for word, coefficient in given.items():
+        if not isinstance(word, str) or len(word) != n or dimension != 1 << n or set(word.upper()) - set("IXYZ"):
+            raise ValueError(
+                f"{OWNER}: the string {word!r} is no observable of a state of dimension {dimension}; it needs one of "
+                "the letters I, X, Y, Z for every qubit (coefficients go into a dictionary)."
+            )
+        found[word.upper()] = found.get(word.upper(), 0.0) + number(
+            OWNER, f"coefficient of {word}", coefficient, sign=True
+        )
+    return found
