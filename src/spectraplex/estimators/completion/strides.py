@@ -11,6 +11,8 @@ from ...matrices.factors import Rectangular
 
 GROWTH = 2.0  # from one radius to the next
 _ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
+_NOTHING = 1e-3  # and a radius with which it is worse than without any by less than this share is as good as none
+_LESS = 0.1  # times the smallest radius is nothing where that was as good as none
 _MOST = 16  # radii in one direction
 _BEYOND = 1.07  # times the last radius: so far a parabola through three scores that differ little is believed
 _STEEP = 1.1  # and these differ much: by a tenth
@@ -41,6 +43,8 @@ class Strides(ABC, Generic[P]):
         self.points: list[P] = []
         self.ended = False  # an observer has had enough
         self.edge = False  # the score was still falling at the last radius that is tried
+        self.alone = math.inf  # the score of a radius of zero, where that is known
+        self.usual = math.inf  # what a score is about, where a few misfits that nothing explains may be most of it
 
     @abstractmethod
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> P:
@@ -51,22 +55,41 @@ class Strides(ABC, Generic[P]):
         return min(self.points, key=lambda point: (point.score, point.radius))
 
     def there_and_back(self, first: float) -> None:
-        """Grow from the first radius; if that was the best there may be a better one below."""
+        """Grow from the first radius; if that was the best there may be a better one below.
+
+        So there is where nothing was better than a radius of zero.
+        """
         self.go(first, GROWTH)
-        if self.best is self.points[0] and not self.ended:
-            self.go(self.best.radius / GROWTH, 1.0 / GROWTH, self.best.starts)
+        lowest = self.points[0]
+        if (self.best is lowest or self.in_vain) and not self.ended:
+            self.go(lowest.radius / GROWTH, 1.0 / GROWTH, lowest.starts)
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether no radius is better than zero by a share that counts."""
+        return self.best.score >= self.alone - self._enough(self.alone)
 
     def go(self, radius: float, factor: float, starts: Sequence[Rectangular] = ()) -> None:
-        """Change the radius by a factor again and again until the score is no better, or the ball no longer binds."""
+        """Change the radius by a factor again and again until the score is no better, or the ball no longer binds.
+
+        Downwards, where nothing is better than a radius of zero, until a score is as good as that.
+        """
         for _ in range(_MOST):
             best = self.best.score if self.points else math.inf
             here = self.visit(radius, starts)
-            if here.score >= best * (1.0 - _ENOUGH) or here.score <= 0.0 or self.ended:
+            if here.score <= 0.0 or self.ended:
                 return
-            if (factor > 1.0 and here.free) or self._turns(factor > 1.0):
+            if factor < 1.0 and self.in_vain:
+                if here.score <= self.alone + self._enough(self.alone, _NOTHING):
+                    return
+            elif here.score >= best - self._enough(best) or (factor > 1.0 and here.free) or self._turns(factor > 1.0):
                 return
             starts, radius = here.starts, factor * radius
-        self.edge = True
+        self.edge = factor > 1.0 or not self.in_vain
+
+    def _enough(self, score: float, share: float = _ENOUGH) -> float:
+        """How much better than this a score has to be; nothing is better than infinity by too little."""
+        return share * min(score, self.usual) if math.isfinite(score) else 0.0
 
     def _turns(self, up: bool) -> bool:
         """Whether the parabola through the last three points has its lowest point by the last one.
@@ -83,8 +106,13 @@ class Strides(ABC, Generic[P]):
         return there <= far * last[-1].radius if up else there >= last[-1].radius / far
 
     def lowest(self) -> tuple[float, P]:
-        """Where the parabola through the best score and its neighbours is lowest, and the point to begin from."""
+        """Where the parabola through the best score and its neighbours is lowest, and the point to begin from.
+
+        Where nothing was better than a radius of zero, it is next to nothing.
+        """
         points = sorted(self.points, key=lambda point: point.radius)
+        if self.in_vain and not self.ended:  # what is lost beside a radius of zero goes about like the radius
+            return _LESS * points[0].radius, points[0]
         if len(points) < 3 or self.ended:
             return self.best.radius, self.best
         k = min(max(points.index(self.best), 1), len(points) - 2)
