@@ -123,6 +123,31 @@ def test_a_walk_goes_down_to_nothing_where_that_is_best():
     assert walk.lowest()[0] == pytest.approx(0.2, rel=0.3)
 
 
+def test_a_walk_looks_closer_where_scores_are_steep():
+    """Which fall faster than they rise, so that the parabola through three of them misses."""
+
+    before, after = [], []
+    for lowest in 5.5 * 2.0 ** np.arange(0.0, 1.0, 0.1):
+
+        def score(radius, lowest=lowest):
+            x = 2.0 * np.log(radius / lowest)
+            return 1.0 + np.exp(-x) - 1.0 + x
+
+        walk = Curve(score)
+        walk.there_and_back(1.0)
+        before.append(abs(np.log(walk.lowest()[0] / lowest)))
+        count = len(walk.points)
+        walk.closer()
+        after.append(abs(np.log(walk.lowest()[0] / lowest)))
+        assert len(walk.points) <= count + 3
+    assert np.mean(after) < 0.5 * np.mean(before)
+    flat = Curve(lambda radius: 1.0 + 0.01 * np.log2(radius / 5.5) ** 2)
+    flat.there_and_back(1.0)
+    count = len(flat.points)
+    flat.closer()
+    assert len(flat.points) == count
+
+
 def test_no_low_rank_part_where_there_is_no_signal():
     rng = np.random.default_rng(2)
     cell = rng.permutation(120 * 80)[:4000]

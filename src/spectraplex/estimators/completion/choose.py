@@ -84,6 +84,7 @@ def together(walks: list[Walk], told: Callable[[float, float], Any], first: floa
     """Walk from a first radius; there are ``more`` observations in all than were fitted, and ``held`` kept aside."""
     walk = _Together(walks, told, held >= _MANY)
     walk.there_and_back(first)
+    walk.closer()
     radius, near = walk.lowest()
     return Choice(more * radius, table(walk.points), near.solution.X, walk.alone, walk.edge, held)
 

@@ -16,6 +16,8 @@ _LESS = 0.1  # times the smallest radius is nothing where that was as good as no
 _MOST = 16  # radii in one direction
 _BEYOND = 1.07  # times the last radius: so far a parabola through three scores that differ little is believed
 _STEEP = 1.1  # and these differ much: by a tenth
+_CLOSER = 3  # radii that are tried between others where they do
+_SAME = 1.05  # times a radius is as good as that
 _POWER = 0.4  # of the radius, in which three falling scores show the same lowest one as three around it
 
 
@@ -94,11 +96,13 @@ class Strides(ABC, Generic[P]):
     def _turns(self, up: bool) -> bool:
         """Whether the parabola through the last three points has its lowest point by the last one.
 
-        Where the next radius is dear, one little beyond will do, too.
+        Where the next radius is dear, one little beyond will do, too; where the last one was better by much, none will.
         """
         if len(self.points) < 3:
             return False
         last = sorted(self.points, key=lambda point: point.radius, reverse=not up)[-3:]
+        if last[-2].score > _STEEP * last[-1].score:
+            return False
         there = self._vertex(last if up else last[::-1])
         far = _BEYOND if self._shallow(last) else 1.0
         if there is None:
@@ -113,16 +117,34 @@ class Strides(ABC, Generic[P]):
         points = sorted(self.points, key=lambda point: point.radius)
         if self.in_vain and not self.ended:  # what is lost beside a radius of zero goes about like the radius
             return _LESS * points[0].radius, points[0]
-        if len(points) < 3 or self.ended:
-            return self.best.radius, self.best
-        k = min(max(points.index(self.best), 1), len(points) - 2)
-        around = points[k - 1 : k + 2]
-        there = self._vertex(around)
+        around = self._around()
+        there = self._vertex(around) if around else None
         if there is None:  # no parabola that opens upwards
             return self.best.radius, self.best
         there = min(max(there, around[0].radius), around[2].radius)
         above = [point for point in points if point.radius >= there]  # has all directions, and more
         return there, above[0] if above else points[-1]
+
+    def closer(self) -> None:
+        """Try radii between others, where scores around the best one differ too much for a parabola to be believed."""
+        for _ in range(_CLOSER):
+            around = self._around()
+            scores = sorted(point.score for point in around)
+            there = self._vertex(around) if around and scores[-1] > _STEEP * scores[0] else None
+            if there is None or not around[0].radius < there < around[2].radius:
+                return
+            near = min(around, key=lambda point: abs(math.log(point.radius / there)))
+            if abs(math.log(near.radius / there)) < math.log(_SAME):
+                return
+            self.visit(there, near.starts)
+
+    def _around(self) -> list[P]:
+        """The point with the best score and its neighbours; none where there are not three points."""
+        points = sorted(self.points, key=lambda point: point.radius)
+        if len(points) < 3 or self.ended:
+            return []
+        k = min(max(points.index(self.best), 1), len(points) - 2)
+        return points[k - 1 : k + 2]
 
     def _shallow(self, points: Sequence[P]) -> bool:
         """Whether radii are dear, and noise decides among these: their scores fall on, and differ little."""
