@@ -111,6 +111,56 @@ def test_a_walk_that_ends_at_the_edge_knows_it(sign):
     assert walk.edge
 
 
+def test_a_walk_goes_down_to_nothing_where_that_is_best():
+    """A parabola through three radii has its lowest point near them though a radius of zero is better than all."""
+    walk = Curve(lambda radius: 1.0 + 0.01 * radius)
+    walk.alone = 1.0
+    walk.there_and_back(1.0)
+    assert walk.lowest()[0] <= 0.1 and not walk.edge and len(walk.points) < 8
+    walk = Curve(lambda radius: 1.0 - 0.1 * radius * np.exp(-radius / 0.2))  # there is a better one below
+    walk.alone = 1.0
+    walk.there_and_back(1.0)
+    assert walk.lowest()[0] == pytest.approx(0.2, rel=0.3)
+
+
+def test_a_walk_looks_closer_where_scores_are_steep():
+    """Which fall faster than they rise, so that the parabola through three of them misses."""
+
+    before, after = [], []
+    for lowest in 5.5 * 2.0 ** np.arange(0.0, 1.0, 0.1):
+
+        def score(radius, lowest=lowest):
+            x = 2.0 * np.log(radius / lowest)
+            return 1.0 + np.exp(-x) - 1.0 + x
+
+        walk = Curve(score)
+        walk.there_and_back(1.0)
+        before.append(abs(np.log(walk.lowest()[0] / lowest)))
+        count = len(walk.points)
+        walk.closer()
+        after.append(abs(np.log(walk.lowest()[0] / lowest)))
+        assert len(walk.points) <= count + 3
+    assert np.mean(after) < 0.5 * np.mean(before)
+    flat = Curve(lambda radius: 1.0 + 0.01 * np.log2(radius / 5.5) ** 2)
+    flat.there_and_back(1.0)
+    count = len(flat.points)
+    flat.closer()
+    assert len(flat.points) == count
+
+
+def test_no_low_rank_part_where_there_is_no_signal():
+    rng = np.random.default_rng(2)
+    cell = rng.permutation(120 * 80)[:4000]
+    values = 3.0 + rng.standard_normal(120)[cell // 80] + rng.standard_normal(80)[cell % 80]
+    values += rng.standard_normal(cell.size)
+    pairs = np.column_stack([cell // 80, cell % 80])
+    fit = MatrixCompletion().fit(pairs[:3000], values[:3000])
+    flat = MatrixCompletion(radius=1e-6, ridge=fit.ridge_).fit(pairs[:3000], values[:3000])
+    errors = [np.sqrt(np.mean((each.predict(pairs[3000:]) - values[3000:]) ** 2)) for each in (fit, flat)]
+    assert errors[0] < 1.002 * errors[1]
+    assert not fit.notices_
+
+
 def told(pairs, values, **settings) -> tuple[MatrixCompletion, list[str]]:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")

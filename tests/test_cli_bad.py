@@ -262,3 +262,9 @@ def test_a_real_process_ends_with_a_sentence_too(tmp_path):
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.strip().endswith("the value 'good' is not a number (column 'rating'; --value names another).")
+
+
+def test_what_is_no_archive_is_not_said_to_be_one_that_may_be_loaded_unsafely(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"PK is how they begin")
+    said = refused("complete", tmp_path / "x.npz", "-o", tmp_path / "model", *FAST)
+    assert "neither an archive of arrays nor an array" in said and "pickle" not in said

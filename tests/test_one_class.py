@@ -18,6 +18,7 @@ from spectraplex.estimators import OneClassCompletion
 from spectraplex.estimators.input.observations import Observations
 from spectraplex.estimators.one_class import choose
 from spectraplex.estimators.one_class.recipe import Recipe
+from spectraplex.matrices.factors import Rectangular
 from spectraplex.metrics import evaluate
 from spectraplex.metrics.ranking import held_out
 
@@ -346,3 +347,25 @@ def test_what_is_refused_is_refused_in_its_own_name(model):
         fit([("a", "b")], [-1.0])
     table = csr_matrix(np.eye(3))
     assert fit(np.transpose(table.nonzero())).shape_ == (3, 3)  # as the message for sparse matrices says
+
+
+@pytest.mark.parametrize(("lowest", "edge"), [(1.0, False), (1 / 16, False), (64.0, False), (1e-9, True)])
+def test_weights_of_unseen_cells_go_on_where_the_last_was_the_best(monkeypatch, lowest, edge):
+    """In place of what is ranked stands a parabola in the logarithm of the weight."""
+
+    def visit(walk, radius, starts=()):
+        score = 0.5 + 0.001 * np.log2(walk.unobserved / lowest) ** 2
+        X = Rectangular(np.ones((1, 1)), np.array([radius]), np.ones((1, 1)))
+        walk.points.append(choose.Tried(radius, walk.unobserved, score, (X,), 1, (score,) * 2))
+        return walk.points[-1]
+
+    monkeypatch.setattr(choose.Walk, "visit", visit)
+    monkeypatch.setattr(choose, "_WORTH", 1e-3)
+    rng = np.random.default_rng(0)
+    cell = np.sort(rng.permutation(30 * 20)[:150])
+    seen = Observations(cell // 20, cell % 20, np.ones(150), None, (30, 20))
+    found = choose.choose(Recipe("log", 0.0), seen, 0.2, choose.beside(1.0), 0, (), lambda *told: None)
+    weights = np.unique(found.path["unobserved_weight"])
+    assert found.edge == edge and weights.size <= 7
+    assert edge or found.unobserved == lowest
+    assert not edge or found.unobserved == weights[0] == 4.0**-5

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from spectraplex.estimators import MatrixCompletion
+from spectraplex.estimators.completion.constant import best_constant
 from spectraplex.estimators.completion.recipe import Recipe
 from spectraplex.estimators.completion.ridges import Alone, settled
+from spectraplex.estimators.completion.ridges import _scale as scale_of
 from spectraplex.estimators.input.observations import Observations
+from spectraplex.losses import Huber
 
 
 def table(users=60, items=50, count=900, rows=0.5, cols=0.5, noise=1.0, seed=0) -> Observations:
@@ -80,6 +85,61 @@ def test_delta_has_the_unit_of_the_values(unit):
     fit = MatrixCompletion(radius=5.0 * unit, loss="huber").fit(pairs, unit * seen.values)
     assert fit.delta_ == pytest.approx(1.345 * unit, rel=0.1)  # the noise has standard deviation one
     assert MatrixCompletion(radius=5.0, loss="huber", delta=0.5).fit(pairs, seen.values).delta_ == 0.5
+
+
+def hours(unit=1.0, spread=2.0, seed=0) -> tuple[np.ndarray, np.ndarray]:
+    """exp(rank two + noise): the largest is many times the median."""
+    rng = np.random.default_rng(seed)
+    cell = rng.permutation(150 * 100)[:5000]
+    P, Q = rng.standard_normal((150, 2)), rng.standard_normal((100, 2))
+    low = np.sum(P[cell // 100] * Q[cell % 100], axis=1)
+    return np.column_stack([cell // 100, cell % 100]), unit * np.exp(spread * low + rng.standard_normal(cell.size))
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("spread", [0.5, 2.0, 4.0])
+def test_delta_of_heavy_tails_is_that_of_most_values(unit, spread):
+    pairs, values = hours(unit, spread)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a logarithm would help
+        fit = MatrixCompletion(loss="huber").fit(pairs, values)
+    middle = np.median(np.abs(values - np.median(values)))
+    assert middle < fit.delta_ < 6.0 * middle
+    assert np.quantile(values, 0.3) < fit.offset_ < np.quantile(values, 0.9)
+    assert fit.path_["radius"].size > 0
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.0])
+def test_predictions_of_heavy_tails_are_better_than_the_median(spread):
+    pairs, values = hours(spread=spread)
+    held = np.arange(len(values)) % 5 == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = MatrixCompletion(loss="huber").fit(pairs[~held], values[~held])
+    found, middle = fit.predict(pairs[held]), np.full(held.sum(), np.median(values[~held]))
+    errors = [np.mean(np.abs(z - values[held])) for z in (found, middle)]
+    losses = [Huber(fit.delta_).evaluate(z, values[held], None)[0] for z in (found, middle)]
+    assert errors[0] < errors[1] and losses[0] < losses[1]
+
+
+def test_delta_where_most_residuals_are_nothing():
+    size = np.zeros(1000)
+    size[:300] = np.linspace(0.9, 1.1, 300)
+    size[0] = 1e12
+    assert 0.3 < scale_of(size, 5.0 + size) < 3.0
+    assert scale_of(np.zeros(10), np.ones(10)) == 1.0
+
+
+@pytest.mark.parametrize("start", [0.0, 1e9, -1e9])
+def test_the_best_constant_is_found_from_far_away(start):
+    values = np.concatenate([np.linspace(1.0, 2.0, 101), [1e9, 3e9]])
+
+    def bends(here):
+        off = here - values
+        return float(np.clip(off, -0.1, 0.1).sum()), float((np.abs(off) <= 0.1).sum())
+
+    found = best_constant(start, 0.1, bends)
+    assert bends(found)[0] == pytest.approx(0.0, abs=1e-8) and found == pytest.approx(1.51, abs=0.02)
 
 
 def test_what_was_chosen_is_stored_and_serves_what_was_fitted():

@@ -100,6 +100,9 @@ def _numpy(path: Path) -> Any:
 
     if path.stat().st_size == 0:
         raise ValueError("it is empty")
+    with path.open("rb") as opened:
+        if opened.read(4) not in (b"PK\x03\x04", b"PK\x05\x06", b"\x93NUM"):
+            raise ValueError("it is neither an archive of arrays nor an array, as NumPy writes them")
     loaded = np.load(path, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return loaded

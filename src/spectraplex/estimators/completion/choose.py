@@ -11,6 +11,7 @@ import numpy as np
 
 from ...eigen.leading import leading
 from ...hooks import Solver
+from ...losses.protocol import LossFacts
 from ...matrices.factors import Rectangular
 from ...objectives.facts import facts_of
 from ...objectives.intercepts import Intercepts
@@ -30,6 +31,7 @@ _STEPS = 2  # and from the solution before
 _FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
 _WEIGH = 2  # the radius at which other exponents are tried: the first tells little, later ones are dear
 _MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
+_FARTHER = 12  # times ten times as far, where a curve is straight
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +101,11 @@ def together(
     """
     walk = _Together(walks, told, held >= _MANY, train)
     walk.there_and_back(first)
+    walk.closer()
     radius, near = walk.lowest()
     exponent = walks[0].recipe.exponent
     return Choice(
-        more * radius, table([*walk.before, *walk.points]), near.solution.X, walk.alone(), walk.edge, held, exponent
+        more * radius, table([*walk.before, *walk.points]), near.solution.X, walk.alone, walk.edge, held, exponent
     )
 
 
@@ -118,18 +121,25 @@ def first_tried(objective: Table) -> float:
 
 def first_radius(objective: Table) -> float:
     """The best multiple of the leading singular pair of the gradient at zero, alone: where something begins."""
-    zero, images, largest = zero_image(objective), facts_of(objective).images, plainly(objective).largest
+    zero, images, table = zero_image(objective), facts_of(objective).images, plainly(objective)
     slope = objective.evaluate(zero)[1]
-    count = math.sqrt(images.count(slope))
-    if not images.norm(slope) > 1e-12 * (largest + 1e-300) * count:
+    count, steepest = math.sqrt(images.count(slope)), LossFacts.of(table.loss).steepest
+    # rounding of the largest value; where a loss is a straight line no slope is off by that much
+    if not images.norm(slope) > count * min(1e-12 * (table.largest + 1e-300), 1e-3 * steepest):
         return 0.0
     lifted = unit_ball(objective, False).lifted
     asked: dict[str, Any] = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
     vector = leading(lifted.pull(slope), **asked).vector
     ahead = lifted.measure(vector, np.ones(1), vector)
     curve = objective.along(zero, ahead)
-    size = largest * count / max(images.norm(ahead), 1e-300)
-    bend = curve.curvature(1e-6 * size)  # close by, in the unit that the values are in
+    # close by, in the unit of the values, or of the misfits that count as squares
+    size = 1e-6 * min(table.largest, steepest) * count / max(images.norm(ahead), 1e-300)
+    bend = curve.curvature(size)
+    for _ in range(_FARTHER):
+        if bend > 0:
+            break
+        size *= 10.0  # a loss that is a straight line close by bends farther away
+        bend = curve.curvature(size)
     return max(-curve.derivative(0.0), 0.0) / bend if bend > 0 else 0.0
 
 
@@ -217,6 +227,10 @@ class _Together(Strides[Visited]):
         super().__init__(dear)
         self.walks, self.told, self.train = walks, told, train
         self.before: list[Visited] = []  # points with another exponent, which no parabola goes through
+        #: the score without a low-rank part
+        self.alone = self._mean([walk.loss(None) for walk in walks])
+        if walks[0].recipe.loss == "huber":
+            self.usual = 0.5 * walks[0].recipe.delta ** 2
 
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Visited:
         visited = []
@@ -244,10 +258,6 @@ class _Together(Strides[Visited]):
         self.before, self.points = self.points, []
         score = self._mean([(loss - found.less, weight)])  # as if it had been solved no further than the others
         return Visited(found.radius, score, found.solution, (found.solution.X,))
-
-    def alone(self) -> float:
-        """The score without a low-rank part."""
-        return self._mean([walk.loss(None) for walk in self.walks])
 
     def _mean(self, losses: list[tuple[float, float]]) -> float:
         return mean_score(self.walks[0].recipe, sum(loss for loss, _ in losses), sum(weight for _, weight in losses))

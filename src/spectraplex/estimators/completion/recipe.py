@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +32,7 @@ from ...stop import Status, Stop
 from ...trace import Trace
 from ..devices import at
 from ..input.observations import Observations
+from .constant import best_constant
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
 _WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
@@ -123,14 +123,7 @@ class Recipe:
         if self.loss == "logistic":  # the log-odds of +1, of a table with one more of either
             plus = 0.5 * (mean + 1.0) * total
             return float(np.log((plus + 1.0) / (total - plus + 1.0)))
-        here = mean
-        for _ in range(100):  # Newton's method on a convex function of one number, with curvature bounded above
-            slope, bend = bends(here)
-            step = slope / bend if bend > 0 else math.copysign(self.delta, slope)
-            here -= step
-            if abs(step) <= 1e-12 * (abs(here) + self.delta):
-                break
-        return here
+        return best_constant(mean, self.delta, bends)
 
 
 def mean_count(counts: Array) -> float:

@@ -28,15 +28,19 @@ _MOST = 24  # fits of one search: on most tables it takes ten
 _ENOUGH = 2e-5  # a better score by less than this share is not worth another fit
 _ROUGH = 1e-7  # share of the value that these fits may be off by
 _EFFICIENT = 1.345  # times the scale of the residuals: 95 % as good as squares where these are normal
+_FAR = 1e3  # times delta: a misfit that is larger counts as one of this size while settings are chosen
 _NORMAL = 1.4826  # a standard deviation is so many times the median size of normal residuals
 _MEAN = 1.2533  # and so many times their mean size
 
 
 def settled(recipe: Recipe, seen: Observations, ridge: bool, delta: bool) -> Recipe:
     """The recipe with what is to be chosen chosen: ``ridge`` and ``delta`` say which."""
-    if delta and recipe.loss == "huber":
-        recipe = replace(recipe, delta=_start_delta(seen))
-        recipe = replace(recipe, delta=_delta(Alone(recipe, seen), recipe))
+    if recipe.loss == "huber":
+        start = _start_delta(seen)
+        seen = _near(seen, start if delta else max(start, recipe.delta))
+        if delta:
+            recipe = replace(recipe, delta=start)
+            recipe = replace(recipe, delta=_delta(Alone(recipe, seen), recipe))
     if ridge and recipe.ridges is not None:
         recipe = replace(recipe, ridges=best_ridges(Alone(recipe, seen), recipe.ridges))
     return recipe
@@ -173,6 +177,17 @@ def _start_delta(seen: Observations) -> float:
     return _scale(seen.values - float(np.median(seen.values)), seen.values)
 
 
+def _near(seen: Observations, delta: float) -> Observations:
+    """Values that are very far from the median are nearer, so that they are not most of a loss.
+
+    They pull as before, being on the straight parts of the loss; and how much a few values that nothing explains add to
+    a score says nothing of a setting.
+    """
+    middle = float(np.median(seen.values))
+    values = np.clip(seen.values, middle - _FAR * delta, middle + _FAR * delta)
+    return replace(seen, values=values)
+
+
 def _delta(alone: Alone, recipe: Recipe) -> float:
     """Where the Huber loss becomes linear: about one and a third times the scale of what the intercepts leave."""
     table = alone.table
@@ -180,10 +195,20 @@ def _delta(alone: Alone, recipe: Recipe) -> float:
 
 
 def _scale(residuals: Array, values: Array) -> float:
-    """From the median size; from the mean size where more than half are nothing; one where all are."""
-    size = np.abs(residuals)
-    blur = 1e-9 * float(np.abs(values).max(initial=0.0))
-    for scale in (_NORMAL * float(np.median(size)), _MEAN * float(np.mean(size))):
-        if scale > blur:
-            return float(f"{_EFFICIENT * scale:.4g}")
-    return 1.0
+    """From the median size, which no few large ones change; one where all are nothing.
+
+    Where more than half are nothing, from the median of the others, or from the mean of all if that is less, as it is
+    where none of them is much larger than the rest.
+    """
+    size, blur = np.abs(residuals), 1e-9 * _middle(np.abs(values))
+    scales = [_NORMAL * float(np.median(size))]
+    if not scales[0] > blur:
+        some = size[size > blur]
+        scales = [_NORMAL * _middle(some), _MEAN * float(np.mean(some)) * some.size / size.size] if some.size else []
+    return float(f"{_EFFICIENT * min(scales):.4g}") if scales else 1.0
+
+
+def _middle(sizes: Array) -> float:
+    """The median of those that are not zero."""
+    some = sizes[sizes > 0.0]
+    return float(np.median(some)) if some.size else 0.0

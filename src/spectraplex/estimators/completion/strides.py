@@ -11,9 +11,13 @@ from ...matrices.factors import Rectangular
 
 GROWTH = 2.0  # from one radius to the next
 _ENOUGH = 1e-4  # a score better by less than this share is not worth a larger radius
+_NOTHING = 1e-3  # and a radius with which it is worse than without any by less than this share is as good as none
+_LESS = 0.1  # times the smallest radius is nothing where that was as good as none
 _MOST = 16  # radii in one direction
 _BEYOND = 1.07  # times the last radius: so far a parabola through three scores that differ little is believed
 _STEEP = 1.1  # and these differ much: by a tenth
+_CLOSER = 3  # radii that are tried between others where they do
+_SAME = 1.05  # times a radius is as good as that
 _POWER = 0.4  # of the radius, in which three falling scores show the same lowest one as three around it
 
 
@@ -41,6 +45,8 @@ class Strides(ABC, Generic[P]):
         self.points: list[P] = []
         self.ended = False  # an observer has had enough
         self.edge = False  # the score was still falling at the last radius that is tried
+        self.alone = math.inf  # the score of a radius of zero, where that is known
+        self.usual = math.inf  # what a score is about, where a few misfits that nothing explains may be most of it
 
     @abstractmethod
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> P:
@@ -51,31 +57,52 @@ class Strides(ABC, Generic[P]):
         return min(self.points, key=lambda point: (point.score, point.radius))
 
     def there_and_back(self, first: float) -> None:
-        """Grow from the first radius; if that was the best there may be a better one below."""
+        """Grow from the first radius; if that was the best there may be a better one below.
+
+        So there is where nothing was better than a radius of zero.
+        """
         self.go(first, GROWTH)
-        if self.best is self.points[0] and not self.ended:
-            self.go(self.best.radius / GROWTH, 1.0 / GROWTH, self.best.starts)
+        lowest = self.points[0]
+        if (self.best is lowest or self.in_vain) and not self.ended:
+            self.go(lowest.radius / GROWTH, 1.0 / GROWTH, lowest.starts)
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether no radius is better than zero by a share that counts."""
+        return self.best.score >= self.alone - self._enough(self.alone)
 
     def go(self, radius: float, factor: float, starts: Sequence[Rectangular] = ()) -> None:
-        """Change the radius by a factor again and again until the score is no better, or the ball no longer binds."""
+        """Change the radius by a factor again and again until the score is no better, or the ball no longer binds.
+
+        Downwards, where nothing is better than a radius of zero, until a score is as good as that.
+        """
         for _ in range(_MOST):
             best = self.best.score if self.points else math.inf
             here = self.visit(radius, starts)
-            if here.score >= best * (1.0 - _ENOUGH) or here.score <= 0.0 or self.ended:
+            if here.score <= 0.0 or self.ended:
                 return
-            if (factor > 1.0 and here.free) or self._turns(factor > 1.0):
+            if factor < 1.0 and self.in_vain:
+                if here.score <= self.alone + self._enough(self.alone, _NOTHING):
+                    return
+            elif here.score >= best - self._enough(best) or (factor > 1.0 and here.free) or self._turns(factor > 1.0):
                 return
             starts, radius = here.starts, factor * here.radius
-        self.edge = True
+        self.edge = factor > 1.0 or not self.in_vain
+
+    def _enough(self, score: float, share: float = _ENOUGH) -> float:
+        """How much better than this a score has to be; nothing is better than infinity by too little."""
+        return share * min(score, self.usual) if math.isfinite(score) else 0.0
 
     def _turns(self, up: bool) -> bool:
         """Whether the parabola through the last three points has its lowest point by the last one.
 
-        Where the next radius is dear, one little beyond will do, too.
+        Where the next radius is dear, one little beyond will do, too; where the last one was better by much, none will.
         """
         if len(self.points) < 3:
             return False
         last = sorted(self.points, key=lambda point: point.radius, reverse=not up)[-3:]
+        if last[-2].score > _STEEP * last[-1].score:
+            return False
         there = self._vertex(last if up else last[::-1])
         far = _BEYOND if self._shallow(last) else 1.0
         if there is None:
@@ -83,18 +110,41 @@ class Strides(ABC, Generic[P]):
         return there <= far * last[-1].radius if up else there >= last[-1].radius / far
 
     def lowest(self) -> tuple[float, P]:
-        """Where the parabola through the best score and its neighbours is lowest, and the point to begin from."""
+        """Where the parabola through the best score and its neighbours is lowest, and the point to begin from.
+
+        Where nothing was better than a radius of zero, it is next to nothing.
+        """
         points = sorted(self.points, key=lambda point: point.radius)
-        if len(points) < 3 or self.ended:
-            return self.best.radius, self.best
-        k = min(max(points.index(self.best), 1), len(points) - 2)
-        around = points[k - 1 : k + 2]
-        there = self._vertex(around)
+        if self.in_vain and not self.ended:  # what is lost beside a radius of zero goes about like the radius
+            return _LESS * points[0].radius, points[0]
+        around = self._around()
+        there = self._vertex(around) if around else None
         if there is None:  # no parabola that opens upwards
             return self.best.radius, self.best
         there = min(max(there, around[0].radius), around[2].radius)
         above = [point for point in points if point.radius >= there]  # has all directions, and more
         return there, above[0] if above else points[-1]
+
+    def closer(self) -> None:
+        """Try radii between others, where scores around the best one differ too much for a parabola to be believed."""
+        for _ in range(_CLOSER):
+            around = self._around()
+            scores = sorted(point.score for point in around)
+            there = self._vertex(around) if around and scores[-1] > _STEEP * scores[0] else None
+            if there is None or not around[0].radius < there < around[2].radius:
+                return
+            near = min(around, key=lambda point: abs(math.log(point.radius / there)))
+            if abs(math.log(near.radius / there)) < math.log(_SAME):
+                return
+            self.visit(there, near.starts)
+
+    def _around(self) -> list[P]:
+        """The point with the best score and its neighbours; none where there are not three points."""
+        points = sorted(self.points, key=lambda point: point.radius)
+        if len(points) < 3 or self.ended:
+            return []
+        k = min(max(points.index(self.best), 1), len(points) - 2)
+        return points[k - 1 : k + 2]
 
     def _shallow(self, points: Sequence[P]) -> bool:
         """Whether radii are dear, and noise decides among these: their scores fall on, and differ little."""

@@ -31,6 +31,7 @@ _STEPS = 3  # and from the solution before
 _FIRST = 2.0  # the walk begins at so many times the radius where something begins to happen
 _GROWTH = 1.6  # from one radius to the next
 _WORTH = 0.01  # share by which a ranking must be better, at least, for another weight than the usual one
+_FARTHER = 4  # and so many more where the last one was the best
 _BESIDE = 4.0  # the weights that are tried beside the usual one are so many times larger and smaller
 
 
@@ -162,14 +163,7 @@ def choose(
 
     The best radius goes about like one over the root of the weight, so one solve is enough for each.
     """
-    from scipy.sparse import csr_matrix
-
-    def table(part: Observations) -> Any:
-        return csr_matrix((np.ones(len(part)), (part.rows, part.cols)), shape=part.shape)
-
-    masks = folds(seen, share)
-    cuts = [(seen.part(~aside), seen.part(aside)) for aside in masks]
-    parts = [Fold(train, table(train), table(held)) for train, held in cuts if len(train) and len(held)]
+    parts = parts_of(seen, share)
     nothing = Choice(1.0, weights[0], paths([]), None)
     if not parts:
         return nothing
@@ -180,15 +174,41 @@ def choose(
     walk.there_and_back(first)
     usual, near = walk.lowest()
     radius = usual
-    tried, best = list(walk.points), walk.best
-    for weight in weights[1:]:
+    tried, best, edge = list(walk.points), walk.best, walk.edge
+
+    def visit(weight: float) -> bool:
+        """Try a weight of unseen cells; whether it is better than all before."""
+        nonlocal best, radius, near
         beside = Walk(recipe, parts, weight, seed, (observers, told), solver)
         here = beside.visit(usual * float(np.sqrt(weights[0] / weight)), walk.best.starts)
         tried.append(here)
-        if better(here, best):
+        ahead = better(here, best)
+        if ahead:
             best, radius, near = here, here.radius, here
+        return ahead and not beside.ended
+
+    for weight in weights[1:]:
+        if visit(weight):
+            edge = farther(visit, weight, weight / weights[0]) or edge
+            break  # nothing is better on the other side as well
     more = np.sqrt(len(seen) / len(parts[0].train))  # as the norm of what was seen grows
-    return Choice(float(more * radius), best.unobserved, paths(tried), near.starts[0], walk.edge)
+    return Choice(float(more * radius), best.unobserved, paths(tried), near.starts[0], edge)
+
+
+def parts_of(seen: Observations, share: float) -> list[Fold]:
+    """Shares of the pairs kept aside, and the others."""
+    from scipy.sparse import csr_matrix
+
+    def table(part: Observations) -> Any:
+        return csr_matrix((np.ones(len(part)), (part.rows, part.cols)), shape=part.shape)
+
+    cuts = [(seen.part(~aside), seen.part(aside)) for aside in folds(seen, share)]
+    return [Fold(train, table(train), table(held)) for train, held in cuts if len(train) and len(held)]
+
+
+def farther(visit: Callable[[float], bool], weight: float, factor: float) -> bool:
+    """Change a weight that was the best one by a factor as long as that is better; whether it still was at the last."""
+    return all(visit(weight * factor**k) for k in range(1, _FARTHER + 1))
 
 
 def better(here: Tried, best: Tried) -> bool:

@@ -52,8 +52,9 @@ def fit_observations(model: Any, seen: Observations, labels: tuple[Labels, Label
     keep_numbers(model, found, names)
     if choice.edge:
         warnings.warn(
-            f"{OWNER}, about the data: held-out pairs were still ranked higher at the last of the radii that are "
-            "tried; give a radius, or look whether the same pairs come under several labels.",
+            f"{OWNER}, about the data: held-out pairs were still ranked higher at the last of the radii, or of the "
+            "weights of unseen cells, that are tried (see path_); give radius and unobserved_weight, or look whether "
+            "the same pairs come under several labels.",
             UserWarning,
             stacklevel=4,
         )
