@@ -157,13 +157,15 @@ def test_an_edge_may_be_closer_than_any_fixed_share():
 
 @pytest.mark.parametrize("count", [1, 3, 4, 6])
 @pytest.mark.parametrize("size", [7, 30_000])
-@pytest.mark.parametrize("kind", ["real", "weighted", "complex"])
+@pytest.mark.parametrize("kind", ["real", "weighted", "complex", "matrix"])
 def test_several_ways_at_once_are_the_same_as_one_by_one(count, size, kind):
     rng = np.random.default_rng(count)
     weights = rng.uniform(0.5, 2.0, size) if kind == "weighted" else None
 
     def image():
         z = rng.standard_normal(size)
+        if kind == "matrix":
+            return z.reshape(-1, 1 if size % 2 else 100)
         return z + 1j * rng.standard_normal(size) if kind == "complex" else z
 
     z, target, v, others = image(), image(), image(), [image() for _ in range(count)]

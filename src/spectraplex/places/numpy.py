@@ -193,7 +193,7 @@ def random_unit(dimension: int, dtype: str, rng: np.random.Generator) -> Array:
 
 def blend(a: float, z: Array, b: float, w: Array) -> Array:
     """a·z + b·w with one allocation: temporaries of this length cost more in page faults than in arithmetic."""
-    if z.size < _SHORT or not isinstance(z, np.ndarray):
+    if z.size < _SHORT or not isinstance(z, np.ndarray) or z.ndim != 1:
         return cast(Array, a * z + b * w)
     from . import kernels
 
@@ -256,7 +256,7 @@ def mixture(sizes: Sequence[float], arrays: Sequence[Array]) -> Array:
         return out
     total: Array = sizes[0] * first
     for size, each in zip(sizes[1:], arrays[1:], strict=True):
-        total = blend(1.0, total, size, each)
+        total += size * each
     return total
 
 
