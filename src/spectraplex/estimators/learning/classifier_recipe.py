@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
+from ...checks import as_float, is_real, is_word
 from ...places.numpy import Array
 from .linear_classes import Classes
 
@@ -38,3 +40,20 @@ class ClassRecipe:
 
     def strata(self) -> Array:
         return self.labels
+
+
+def class_weights_or_say(owner: str, asked: Any, classes: Array, labels: Array, weights: Array | None) -> Array | None:
+    """The weight of each class as scikit-learn understands ``class_weight``; None where all are one."""
+    if asked is None:
+        return None
+    if is_word(asked, "balanced"):
+        counts = np.bincount(labels, weights, classes.size)
+        return np.asarray(counts.sum() / (classes.size * counts))
+    if not isinstance(asked, dict):
+        raise ValueError(
+            f"{owner}: class_weight must be None, 'balanced' or a dictionary class → weight, got {asked!r}."
+        )
+    for weight in asked.values():
+        if not (is_real(weight) and 0.0 < as_float(weight) < np.inf):
+            raise ValueError(f"{owner}: class_weight must be positive and finite for every class, got {asked!r}.")
+    return np.asarray(compute_class_weight(asked, classes=classes, y=classes))

@@ -12,6 +12,8 @@ import numpy as np
 from ...checks import is_flag, is_real, is_whole, is_word, number, radius_setting, setting, whole
 from ...places.numpy import Array
 
+_FAR = 1e100  # weights whose squares, times those of data, are still numbers
+
 
 def check(model: Any) -> None:
     """Refuse a setting that makes no sense, naming it."""
@@ -32,6 +34,16 @@ def _are_splits(cv: Any) -> bool:
     return pairs and all(np.ndim(part) == 1 and np.asarray(part).dtype.kind in "iu" for each in cv for part in each)
 
 
+def parts_or_say(owner: str, cv: Any, samples: int) -> None:
+    """Refuse samples to fit or to keep aside that are not there."""
+    for part in (np.asarray(part) for pair in cv for part in pair) if isinstance(cv, list) else ():
+        wrong = part[(part < 0) | (part >= samples)]
+        if wrong.size:
+            raise ValueError(
+                f"{owner}: cv names sample {int(wrong[0])}, but samples are numbered from 0 to {samples - 1}."
+            )
+
+
 def weights_or_say(owner: str, weights: Any, count: int) -> Array | None:
     """The weight of each sample, none negative and not all zero; None where all are one."""
     if weights is None:
@@ -49,6 +61,10 @@ def weights_or_say(owner: str, weights: Any, count: int) -> Array | None:
         raise ValueError(f"{owner}: sample_weight[{i}] is {given[i]}; weights are finite and at least zero.")
     if not given.any():
         raise ValueError(f"{owner}: all of sample_weight are zero; there is nothing to fit.")
+    top = float(given.max())
+    if not 1.0 / _FAR < top < _FAR:
+        remedy = "divide them" if top > 1.0 else "multiply them"
+        raise ValueError(f"{owner}: the largest of sample_weight is {top:.3g}; {remedy} by a number.")
     return None if (given == 1.0).all() else given
 
 

@@ -10,13 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...checks import is_whole, is_word
+from ...checks import is_word
 from ...domains.sets import NuclearBall
 from ...hooks import Hooks
 from ...matrices.factors import Rectangular
 from ...methods.hybrid import Hybrid
 from ...paths.point import rank_of
-from ...places.marks import mixed
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
 from ...problem import Problem
@@ -24,12 +23,12 @@ from ...result import Result
 from ...stop import Status, Stop
 from ..callbacks import Told
 from .linear_data import Design, Moments, moments_of
+from .linear_folds import Parted, splits
 from .linear_inner import SLACK, Outputs
 from .linear_objective import LinearFit
 from .radii import Walked, first_radius, walk
 
 _SMALL = 1e-3  # of the value at zero: no gap is small beside a value below that
-_FEW, _MANY = 2_000, 20_000  # samples up to which there are five folds, or three; beyond one is kept aside
 _FINE = 1e-6  # share of the gap asked for that intercepts may leave
 _ROUGH = 0.01  # what is asked for where radii are only compared
 _WIDE = 16  # eigenvectors of a first escape
@@ -37,24 +36,13 @@ _ROUGHLY = 1e-3  # a gap, as a share of the value, that counts as rough
 _BLOCK = 4096  # samples whose answers are computed at a time
 
 
-class Recipe(Protocol):
+class Recipe(Parted, Protocol):
     """Everything that makes a certified problem of some samples."""
-
-    @property
-    def data(self) -> Any: ...
-    @property
-    def weights(self) -> Array | None:
-        """Of the samples."""
-        ...
 
     @property
     def ridge(self) -> float | None: ...
     @property
     def standardize(self) -> bool: ...
-    @property
-    def kept(self) -> Array:
-        """Which of the samples that were given these are: those without weight or target are left out."""
-        ...
 
     def outputs(self, rows: Array | None) -> Outputs:
         """Their targets; all of them for None."""
@@ -62,10 +50,6 @@ class Recipe(Protocol):
 
     def judged(self, rows: Array, offset: Array) -> Outputs:
         """The targets of samples that were kept aside, after what was learned without them."""
-        ...
-
-    def strata(self) -> Array:
-        """A number for every sample: those with the same one are spread over all folds."""
         ...
 
 
@@ -176,7 +160,7 @@ def model_of(objective: LinearFit, X: Any) -> Model:
 def chosen(model: Any, recipe: Recipe, objective: LinearFit, told: Told, hooks: Hooks) -> Walked:
     """The radius by cross-validation; one where there is nothing to choose by."""
     first = first_radius(objective)
-    folds = [_Fold.of(recipe, train, valid) for train, valid in splits(recipe, model.cv)]
+    folds = [_Fold.of(recipe, train, valid) for train, valid in splits(type(model).__name__, recipe, model.cv)]
     if not first > 0.0 or not folds:
         return Walked(max(first, 1.0), {"radius": np.empty(0), "score": np.empty(0)})
     asked: dict[str, Any] = dict(observers=told.observers, told=told.scored, solver=hooks.solver)
@@ -198,6 +182,10 @@ class _Fold:
         design = Design(recipe.data[valid], objective.design.moments)
         return cls(objective, design, recipe.judged(valid, objective.outputs.offset))
 
+    @property
+    def weight(self) -> float:
+        return self.objective.outputs.total
+
     def problem(self, radius: float) -> Problem:
         return problem_of(self.objective, radius)
 
@@ -206,42 +194,3 @@ class _Fold:
         b = self.objective.best(self.objective.measure(U, s, V)).intercepts
         z = (self.design.times(U) * s) @ V.T + b
         return self.outputs.best(z.reshape(-1), None).value, self.outputs.total
-
-
-def splits(recipe: Recipe, cv: Any) -> list[tuple[Array, Array]]:
-    """Which samples are fitted and which are kept aside, fold by fold."""
-    if is_word(cv, "auto") or is_whole(cv):
-        return [(np.flatnonzero(~mask), np.flatnonzero(mask)) for mask in asides(recipe, cv)]
-    place = np.full(int(recipe.kept.max()) + 1, -1)
-    place[recipe.kept] = np.arange(recipe.kept.size)
-    found = []
-    for pair in cv:
-        train, valid = (np.asarray(part) for part in pair)
-        train, valid = (place[part[part < place.size]] for part in (train, valid))
-        found.append((train[train >= 0], valid[valid >= 0]))
-    return [(train, valid) for train, valid in found if train.size and valid.size]
-
-
-def asides(recipe: Recipe, cv: Any) -> list[Array]:
-    """Masks of samples to keep aside, the same whatever their order; samples that are alike stay together."""
-    samples = int(recipe.data.shape[0])
-    count = (5 if samples <= _FEW else 3 if samples <= _MANY else 1) if is_word(cv, "auto") else int(cv)
-    parts = max(count, 5) if is_word(cv, "auto") else count
-    strata = recipe.strata()
-    key = _key(recipe.data, strata)
-    alike, place = np.unique(key, return_inverse=True)
-    place = place.reshape(-1)
-    stratum = np.zeros(alike.size, strata.dtype)
-    stratum[place] = strata
-    order = np.lexsort((mixed(alike.view(np.uint64)), stratum))
-    fold = np.empty(alike.size, int)
-    fold[order] = np.arange(alike.size) % parts
-    masks = [fold[place] == k for k in range(count)]
-    return [mask for mask in masks if 0 < np.count_nonzero(mask) < samples]
-
-
-def _key(data: Any, strata: Array) -> Array:
-    """A number for every sample that only equal samples share."""
-    way = np.random.default_rng(6).standard_normal(data.shape[1])
-    along = np.asarray(data.multiply(way).sum(axis=1)).reshape(-1) if hasattr(data, "multiply") else (data * way).sum(1)
-    return np.asarray(along + np.pi * strata, np.float64) + 0.0  # −0 is 0

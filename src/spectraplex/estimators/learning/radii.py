@@ -5,6 +5,7 @@ The walk knows nothing of what is fitted: a ``Fold`` makes the problem of a radi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,15 +23,21 @@ from ...problem import Problem
 from ...result import Result
 from ...solve import solve
 from ...stop import Status, Stop
-from ..completion.strides import Strides
+from ..completion.strides import GROWTH, Strides
 
-_COLD = 4  # steps of the solver from nothing: predictions settle long before the gap does
-_STEPS = 2  # and from the solution before
-_NEARLY = 0.01  # a solution of a fold need not be nearer to its optimum than this share of the value
+_HALFWAY = math.sqrt(GROWTH)
+_LOOSE = 0.99 / GROWTH  # share of a radius below which the one before was large enough
+_STEPS = 20  # most of the solver, of one fold at one radius
+_SAME = 1e-4  # scores nearer than this share of them are one
+_NEARLY = 0.01  # a solution of a fold need not be nearer to its optimum than this share of the loss kept aside
 
 
 class Fold(Protocol):
     """One part of the data to fit, and one to judge by."""
+
+    @property
+    def weight(self) -> float:
+        """That of what is fitted: a mean loss times this is of the size of the problem's value."""
 
     def problem(self, radius: float) -> Problem: ...
     def loss(self, X: Any) -> tuple[float, float]:
@@ -44,7 +51,7 @@ class Tried:
     radius: float
     score: float
     starts: tuple[Any, ...]
-    free: bool  # the ball no longer binds: a larger one has the same solutions
+    free: bool  # no solution comes near half of it: a ball that binds may be far from filled by a rough one
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +75,13 @@ def walk(
 ) -> Walked:
     """Double the radius from ``first`` on until the held-out loss rises; back below it if the first was the best.
 
+    Two more radii halve the distances around the best one: a factor of two is coarse where a score has a narrow valley.
     The radius is that of the lowest point of a parabola through the best score and its neighbours. ``told`` hears of
     every radius and its mean held-out loss.
     """
     going = _Walk(folds, seed, observers, told, partial(solver, method=method))
     going.there_and_back(first)
+    going.between()
     radius, near = going.lowest()
     points = sorted(going.points, key=lambda point: point.radius)
     path = {name: np.array([getattr(point, name) for point in points], float) for name in ("radius", "score")}
@@ -93,30 +102,51 @@ class _Walk(Strides[Tried]):
         super().__init__()
         self.folds, self.seed, self.observers, self.told, self.solver = folds, seed, observers, told, solver
 
+    @property
+    def best(self) -> Tried:
+        """The smallest radius of those whose scores are as good as the lowest."""
+        lowest = min(point.score for point in self.points)
+        fine = [point for point in self.points if point.score <= lowest + _SAME * abs(lowest)]
+        return min(fine, key=lambda point: point.radius)
+
     def visit(self, radius: float, starts: Sequence[Any] = ()) -> Tried:
         """Solve roughly on every fold and score what was kept aside."""
         loss, weight, ends, free = 0.0, 0.0, [], True
         for k, fold in enumerate(self.folds):
             start = within(starts[k], radius) if k < len(starts) else None
-            result = self._solved(fold.problem(radius), start)
+            result = self._solved(fold, radius, start)
             more, much = fold.loss(result.X)
             loss, weight = loss + more, weight + much
             ends.append(result.X)
-            free = free and size_of(result.X) < 0.99 * radius
+            free = free and size_of(result.X) < _LOOSE * radius
             self.ended = self.ended or result.status is Status.OBSERVER
         here = Tried(radius, loss / max(weight, 1e-300), tuple(ends), free)
         self.points.append(here)
         self.told(radius, here.score)
         return here
 
+    def between(self) -> None:
+        """Try the radii halfway to the neighbours of the best one."""
+        best = self.best
+        if len(self.points) < 2 or best.score <= 0.0:
+            return
+        for factor in (_HALFWAY, 1.0 / _HALFWAY):
+            if not self.ended:
+                self.visit(factor * best.radius, best.starts)
+
     def _turns(self, up: bool) -> bool:
         """Never guessed: the loss of classes that can be told apart falls steeply, and then flattens for long."""
         return False
 
-    def _solved(self, problem: Problem, start: Any) -> Result:
-        stop = Stop(relative_gap=_NEARLY, max_steps=_COLD if start is None else _STEPS)
+    def _solved(self, fold: Fold, radius: float, start: Any) -> Result:
+        """So near to the optimum that what is kept aside can tell radii apart.
+
+        Where all is fitted almost exactly the value says little of that: then the least loss kept aside so far does.
+        """
+        near = _NEARLY * self.best.score * fold.weight if self.points else 0.0
+        stop = Stop(relative_gap=_NEARLY, gap=near, max_steps=_STEPS)
         asked: dict[str, Any] = dict(stop=stop, start=start, seed=self.seed, observers=self.observers, certify=False)
-        result = self.solver(problem, **asked)
+        result = self.solver(fold.problem(radius), **asked)
         if result.status is Status.INTERRUPTED:  # Ctrl-C is for all of it, not for this one
             raise KeyboardInterrupt
         return result

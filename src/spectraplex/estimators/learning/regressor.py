@@ -14,7 +14,7 @@ from ...hooks import Hooks
 from ...places.numpy import Array
 from ..callbacks import CallbackSupport, with_callbacks
 from . import linear_streaming, streaming
-from .linear_asked import check, sizes_or_say, weights_or_say, whole_or_before
+from .linear_asked import check, parts_or_say, sizes_or_say, weights_or_say, whole_or_before
 from .linear_fitting import fit
 from .linear_learner import LinearLearner
 from .regressor_recipe import TaskRecipe, spread
@@ -47,7 +47,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Li
         median absolute deviation with "huber").
     tol : the fit ends at a certified gap of this share of its value.
     max_iter : most steps of the solver.
-    cv : folds, or a list of (train, test) indices; "auto": five folds up to 2,000 samples, three up to
+    cv : folds, or a list of (train, test) indices; "auto": ten folds up to 300 samples, five up to 2,000, three up to
         20,000, beyond a fifth is kept aside once. Which samples are kept aside follows from the data, not their order.
     random_state : a whole number: seeds the solver and its certificates.
 
@@ -154,13 +154,14 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Li
         number(OWNER, "delta", self.delta, positive=True)
         if y is None:
             raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None.")
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False)
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
         y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
         check_consistent_length(X, y)
         flat = y.ndim == 1
         table = y[:, None] if flat else y
         weights = weights_or_say(OWNER, sample_weight, X.shape[0])
         sizes_or_say(OWNER, X)
+        parts_or_say(OWNER, self.cv, X.shape[0])
         seen = ~np.isnan(table)
         kept = np.flatnonzero(seen.any(axis=1) & (True if weights is None else weights > 0.0))
         if kept.size == 0:
