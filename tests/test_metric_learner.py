@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spectraplex as sx
 from spectraplex.estimators import MetricLearner
+from spectraplex.estimators.learning.metric_choose import parts
 from spectraplex.estimators.learning.metric_loss import Short, SoftShort
 from spectraplex.estimators.learning.metric_triplets import compared, joined, nearest
 
@@ -183,6 +184,16 @@ def test_the_radius_is_chosen_by_held_out_points():
     )
     again = MetricLearner(random_state=1).fit(X, y)
     assert np.array_equal(again.components_, model.components_)
+
+
+@pytest.mark.parametrize(("many", "few", "folds"), [(60, 2, 12), (400, 3, 7), (1500, 3, 2), (9000, 3, 2)])
+def test_few_points_are_folded_more_often(many, few, folds):
+    codes = np.arange(many) % few
+    found = list(parts(codes, np.random.default_rng(0)))
+    assert len(found) == folds
+    for held, rest in found:
+        assert not np.intersect1d(held, rest).size
+        assert np.ptp(np.bincount(codes[held])) <= many // 100 + 2
 
 
 def test_radii_grow_with_the_features_that_vary():

@@ -44,7 +44,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, LinearLearner):
     standardize : divide every feature by its standard deviation.
     tol : the fit ends at a certified gap of this share of its value.
     max_iter : most steps of the solver.
-    cv : folds, or a list of (train, test) indices; "auto": ten folds up to 300 samples, five up to 2,000, three up to
+    cv : folds, or a list of (train, test) indices; "auto": five folds up to 2,000 samples, three up to
         20,000, beyond a fifth is kept aside once. Which samples are kept aside follows from the data, not their order.
     random_state : a whole number: seeds the solver and its certificates.
 

@@ -15,7 +15,7 @@ from ...places.marks import mixed
 from ...places.numpy import Array
 from .linear_data import moments_of
 
-_FOLDS = ((300, 10), (2_000, 5), (20_000, 3))  # samples, and how many folds there are up to so many of them
+_FOLDS = ((2_000, 5), (20_000, 3))  # samples, and how many folds there are up to so many of them
 _ASIDE = 5  # beyond, one part in so many is kept aside once; three folds are of such parts, too
 
 

@@ -42,9 +42,9 @@ class MetricLearner(
 
     Parameters
     ----------
-    radius : "auto" tries half as much and twice as much as there are features (that vary) on three folds, and takes the
-        one where most neighbours of points that were kept aside are of their class. Below 500 points other folds are
-        tried, too. With triplets or pairs it tries an eighth as well. Or a positive number.
+    radius : "auto" tries half as much and twice as much as there are features (that vary), on two folds or more until
+        900 points were kept aside, and takes the one where most neighbours of those are of their class. With triplets
+        or pairs it tries an eighth as well, on three folds. Or a positive number.
     penalty : a price of the trace in place of a bound.
     loss : "hinge" (smoothed) or "logistic".
     n_neighbors : target neighbours of each point.

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...matrices.factors import Symmetric
-from ...methods.hybrid import Hybrid
 from ...paths.point import rank_of
 from ...paths.walk import path
 from ...places.numpy import Array
 from ...stop import Stop
 from .metric_frame import Frame
-from .metric_recipe import MARGIN, Recipe, embedded, framed, neighbours
+from .metric_recipe import MARGIN, ROUGHLY, Recipe, embedded, framed, neighbours
 from .metric_triplets import closest
 
 SHARES = (0.0, 0.9)  # of the scatter within classes that is made round
 _SIZES = (0.125, 0.5, 2.0)  # traces that are tried, in features: see ``radii``
 _FOLDS = 3
-_JUDGED = 1_000  # points that are judged at least: few of them are folded again, up to _FOLDINGS times
+_JUDGED = 900  # points that are judged at least, in two folds or more: few are folded again, up to _FOLDINGS times
 _FOLDINGS = 4
 _NEAR = 5  # neighbours that are looked at
 _MANY = 5_000  # points that radii are compared on; more of them say the same at a higher price
 _COLUMNS = ("radius", "whitening", "error", "rank")
 _ROUGH = 0.1  # gap of a solve that is only compared
-_ROUGHLY = Hybrid(
-    balance=False
-)  # weights balanced after every descent change no neighbours, and take a third more time
 
 
 @dataclass(frozen=True)
@@ -69,9 +65,9 @@ def choose(
 ) -> Choice:
     """By labels: the radius and share with which the neighbours of points that were kept aside are of their class."""
     rough, rng = replace(recipe, tolerance=max(_ROUGH, recipe.tolerance)), np.random.default_rng(seed)
-    sizes, foldings = radii(Z)[1:], max(1, min(_FOLDINGS, _JUDGED // len(Z)))
+    sizes = radii(Z)[1:]
     tried: dict[tuple[float, float], list[tuple[float, float, int]]] = {}
-    for held, rest in (part for _ in range(foldings) for part in folds(codes, rng)):
+    for held, rest in parts(codes, rng):
         for share in shares:
             frame, points = framed(standard, Z[rest], codes[rest], share, recipe.targets)
             triplets = neighbours(recipe, embedded(points, None, recipe.keep), codes[rest])
@@ -93,7 +89,7 @@ def untried(Z: Array, shares: Sequence[float]) -> Choice:
 def walk(recipe: Recipe, fit: Any, sizes: Sequence[float], seed: int) -> list[tuple[float, Symmetric]]:
     """The solutions along the radius, each from the one before."""
     stop: Stop = recipe.stop(fit)
-    found = path(recipe.problem(fit, sizes[-1]), sizes, stop=stop, method=_ROUGHLY, seed=seed)
+    found = path(recipe.problem(fit, sizes[-1]), sizes, stop=stop, method=ROUGHLY, seed=seed)
     if len(found) < len(sizes):
         raise KeyboardInterrupt
     return [(size, point.X) for size, point in zip(sizes, found, strict=True) if isinstance(point.X, Symmetric)]
@@ -109,6 +105,17 @@ def least(tried: dict[tuple[float, float], list[tuple[float, float, int]]], told
         told(size, error)
     best = min(table, key=lambda row: row.error)
     return Choice(best.radius, best.whitening, {n: np.array([getattr(row, n) for row in table]) for n in _COLUMNS})
+
+
+def parts(codes: Array, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+    """Folds until enough points were kept aside: of many points not all folds are needed, of few more than all."""
+    judged = count = 0
+    for _ in range(_FOLDINGS):
+        for held, rest in folds(codes, rng):
+            if count >= 2 and judged >= _JUDGED:
+                return
+            yield held, rest
+            judged, count = judged + held.size, count + 1
 
 
 def folds(codes: Array, rng: np.random.Generator) -> list[tuple[Array, Array]]:

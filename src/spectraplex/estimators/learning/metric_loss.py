@@ -29,7 +29,9 @@ class Short:
     def evaluate(self, z: Array, b: Array, weights: Array | None) -> tuple[float, Array]:
         short = b - z
         u = np.minimum(np.maximum(short / self.width, 0.0), 1.0)  # np.clip takes longer
-        return weighed(u * (short - 0.5 * self.width * u), -u, weights)
+        short -= 0.5 * self.width * u
+        short *= u
+        return weighed(short, np.negative(u, out=u), weights)
 
     def along(self, z: Array, dz: Array, b: Array, weights: Array | None) -> Curve:
         return smoothly(self, z, dz, b, weights)

@@ -11,6 +11,7 @@ import numpy as np
 from ...domains.sets import TraceBall
 from ...matrices.factors import Symmetric
 from ...measurements.differences import Differences
+from ...methods.hybrid import Hybrid
 from ...objectives.fit import Fit
 from ...penalized import Penalized
 from ...places.numpy import Array
@@ -26,6 +27,8 @@ from .metric_triplets import Near, compared, joined, nearest
 MARGIN = 1.0  # how much farther n is to be than p: the mean squared distance of target neighbours
 PAIRED = 1.0  # the squared distance that parts similar pairs from dissimilar ones
 _WIDTH = 0.5  # the rounded part of the hinge, in margins: a triplet at half of it still pulls
+_ROUGH = 0.01  # gap down to which weights that are balanced after every descent only take time: a third more
+ROUGHLY = Hybrid(balance=False)
 _SMALL = 0.05  # a gap is a share of the value, or of this share of the value of X = 0
 
 
@@ -145,7 +148,8 @@ def neighbours(recipe: Recipe, points: Array, codes: Array) -> Array:
 def solved(
     recipe: Recipe, problem: Problem, fit: Fit, seed: int, observers: Sequence[Any], start: Symmetric | None
 ) -> Result:
-    result = solve(problem, stop=recipe.stop(fit), observers=observers, start=start, seed=seed)
+    method: Any = ROUGHLY if recipe.tolerance >= _ROUGH else "hybrid"
+    result = solve(problem, method, recipe.stop(fit), observers, start, seed)
     if result.status is Status.INTERRUPTED:  # Ctrl-C is for all of it, not for this one
         raise KeyboardInterrupt
     return result
