@@ -164,14 +164,13 @@ def test_several_ways_at_once_are_the_same_as_one_by_one(count, size, kind):
 
     def image():
         z = rng.standard_normal(size)
-        if kind == "matrix":
-            return z.reshape(-1, 1 if size % 2 else 100)
         return z + 1j * rng.standard_normal(size) if kind == "complex" else z
 
     z, target, v, others = image(), image(), image(), [image() for _ in range(count)]
     loss = Squared()
     slope = loss.evaluate(z, target, weights)[1]
-    slopes, bends = loss.ways(slope, v, others, weights)
+    shape = (-1, 1 if size % 100 else 100) if kind == "matrix" else (-1,)  # as the images of a dense distance are
+    slopes, bends = loss.ways(slope.reshape(shape), v.reshape(shape), [each.reshape(shape) for each in others], weights)
     ways = [v - other for other in others]
     bound = 1e-13 * size * 40.0
     for i, way in enumerate(ways):
@@ -181,5 +180,8 @@ def test_several_ways_at_once_are_the_same_as_one_by_one(count, size, kind):
             both = loss.along(z, way + other, target, weights).curvature(0.0)
             assert abs(bends[i, j] - 0.5 * (both - bends[i, i] - bends[j, j])) <= 4.0 * bound
     sizes = rng.standard_normal(count + 1)
-    found = mixture(sizes.tolist(), [v, *others])
-    assert np.abs(found - sum(s * o for s, o in zip(sizes, [v, *others], strict=True))).max() <= 1e-13 * 40.0
+    found = mixture(sizes.tolist(), [each.reshape(shape) for each in (v, *others)])
+    assert found.shape == v.reshape(shape).shape
+    assert (
+        np.abs(found.reshape(-1) - sum(s * o for s, o in zip(sizes, [v, *others], strict=True))).max() <= 1e-13 * 40.0
+    )
