@@ -28,7 +28,9 @@ def no_torch(monkeypatch):
 
 
 def test_without_torch(no_torch):
-    with pytest.raises(ImportError, match=r"needs Torch, which is not installed; in a checkout, pip install '\.\[torch\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs Torch, which is not installed; in a checkout, pip install '\.\[torch\]'"
+    ):
         MatrixCompletion(2.0, device="cuda").fit(PAIRS, VALUES)
     problem = sx.Problem(sx.Distance(np.eye(2)), sx.Spectrahedron(2))
     with pytest.raises(ImportError, match=r"Problem\.to: device='cpu' needs Torch"):
