@@ -70,7 +70,7 @@ def complete(
     ] = None,
     validation: Annotated[float | None, typer.Option(help="The share kept aside to choose the radius.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Most steps of the last fit.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides what is kept aside.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides the random starts of the solver.")] = None,
     time: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="When values were observed: the latest are held out to choose.")
     ] = None,

@@ -69,6 +69,10 @@ def in_short(claims: Sequence[Claim]) -> list[str]:
     for (verdict, statement), places in fallen.items():
         also = sorted({claim.where for claim in held if claim.statement.rstrip(".") == statement})
         lines.append(
-            f"{verdict}: {statement}; at {', '.join(places)}" + (f" (it holds at {len(also)} others)" if also else "")
+            f"{verdict}: {statement}; at {', '.join(places)}" + (f" (it holds at {_others(len(also))})" if also else "")
         )
     return lines
+
+
+def _others(count: int) -> str:
+    return "one other" if count == 1 else f"{count} others"
