@@ -276,5 +276,5 @@ def test_the_first_screen_names_what_does_not_hold():
     ]
     first, paper, missed_ = in_short(claims)
     assert first == "1 of 4 claims hold, 1 cannot be judged"
-    assert paper == "does not hold: A is small; at there (it holds at 1 others)"
+    assert paper == "does not hold: A is small; at there (it holds at one other)"
     assert missed_ == "MISSED: B is small; at here"
