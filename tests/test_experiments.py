@@ -101,7 +101,10 @@ def _processes_about(words):
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
     with _started(tmp_path, finished=1) as process:
         os.kill(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()  # else leaving the block would wait for one that does not end
     assert process.returncode == 130
     assert "the same command goes on" in said.decode()
     assert "Traceback" not in said.decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from .page import page
 from .runner import Failed, run
 
 _DEFAULT_OUT = "reproduction"
+INTERRUPTED = 130  # the exit code after Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         _say(f"\nInterrupted: what is finished is kept in {asked.out}; the same command goes on from there.")
-        return 130
+        return INTERRUPTED
     except (ValueError, ImportError, Failed) as error:
         _say(str(error))
         return 2
@@ -132,4 +134,9 @@ def _say(words: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    if code == INTERRUPTED:  # it may have come while the pool held a lock, and Python's own end would wait for that
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
