@@ -156,3 +156,9 @@ def test_the_best_fixed_strength_does_not_beat_it_where_the_optimum_is_nearly_ze
         ours, theirs = (sx.solve(problem, method, stop, certify=False).value for method in ("ror-adaptive", fixed))
         ratios.append(ours / theirs)
     assert np.exp(np.mean(np.log(ratios))) <= 1.15
+
+
+def test_two_ways_that_are_one_but_for_rounding_are_no_error():
+    bend = np.ones((2, 2)) + 16 * np.finfo(float).eps * (1 - np.eye(2))  # exactly singular with what is added to it
+    sizes = best_sizes(np.array([-1.0, -1.0]), bend, np.ones(3), np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]))
+    assert np.isfinite(sizes).all() and abs(sizes.sum() - 1.0) < 1e-6

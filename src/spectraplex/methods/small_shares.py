@@ -48,14 +48,12 @@ def best_sizes(slope: Array, bend: Array, weights: Array, change: Array) -> Arra
 def _minimiser(B: Array, gradient: Array, T: Array) -> tuple[Array, Array]:
     """The step d to the minimum on T·d = 0, and the multipliers of these equalities."""
     n, k = gradient.size, T.shape[0]
-    if k == 0:
-        return np.linalg.solve(B, -gradient), np.zeros(0)
     system = np.zeros((n + k, n + k))
     system[:n, :n], system[:n, n:], system[n:, :n] = B, -T.T, T
     right = np.zeros(n + k)
     right[:n] = -gradient
     try:
         found = np.linalg.solve(system, right)
-    except np.linalg.LinAlgError:  # two limits say the same
+    except np.linalg.LinAlgError:  # two limits, or two ways, say the same
         found = np.linalg.lstsq(system, right, rcond=None)[0]
     return found[:n], found[n:]
