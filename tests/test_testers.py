@@ -10,6 +10,7 @@ import pytest
 
 import spectraplex as sx
 from problems import WHOLE
+from spectraplex.losses import Squared
 from spectraplex.matrices.atoms import Atoms
 from spectraplex.methods import resolve
 from spectraplex.places.here import NumPyPlace
@@ -173,3 +174,17 @@ def test_what_is_missing_is_said():
         from_host = to_host = gram = times = None
 
     assert "lacks" in str(sx.check(Half())) and "Place" in str(sx.check(Half()))
+
+
+class OneWay(Squared):
+    """Several ways at once, as if they were orthogonal."""
+
+    def ways(self, slope, v, others, weights):
+        slopes, bends = super().ways(slope, v, others, weights)
+        return slopes, np.diag(np.diag(bends))
+
+
+def test_a_loss_that_is_wrong_about_several_ways_at_once():
+    assert sx.check(Squared()).ok
+    report = sx.check(OneWay())
+    assert not report.ok and "several ways" in str(report)

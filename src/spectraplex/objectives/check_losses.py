@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,9 @@ class LossTester(Tester):
                 value >= self.told.least * count - 1e-9 * scale,
                 f"the value {value:.6g} lies below what it claims.",
             )
+        ways = LossFacts.of(self.loss).ways
+        if ways is not None:
+            self.several(ways, z, value, slope, scale)
         if hasattr(self.loss, "conjugate"):
             self.fenchel(z, x, (value, other), slope, end)
 
@@ -128,6 +132,16 @@ class LossTester(Tester):
         if hasattr(self.loss, "second"):
             bends = self.loss.second(z, self.b, self.w)
             self.expect("second derivative", bool((np.asarray(bends) >= 0).all()), "a second derivative is negative.")
+
+    def several(self, ways: Callable[..., Any], z: Array, value: float, slope: Array, scale: float) -> None:
+        """The quadratic of several ways at once against the value after going some of each."""
+        v, others, shares = self.image(), [self.image(), z], np.array([0.3, 0.4])
+        slopes, bends = ways(slope, v, others, self.w)
+        moved = sum(share * (v - other) for share, other in zip(shares, others, strict=True))
+        there = self.loss.evaluate(z + moved, self.b, self.w)[0]
+        said = value + float(shares @ slopes) + 0.5 * float(shares @ bends @ shares)
+        text = "ways(slope, v, others, weights) has another value after going 0.3 and 0.4 of two ways"
+        self.close("several ways", said, there, scale + abs(there), text)
 
     def fenchel(self, z: Array, x: Array, values: tuple[float, float], slope: Array, end: Array) -> None:
         """ℓ(z) + ℓ*(y) = ⟨y, z⟩ at the slope y of z, and ≥ at every other z and every multiple of y that is allowed."""

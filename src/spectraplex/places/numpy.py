@@ -254,10 +254,7 @@ def mixture(sizes: Sequence[float], arrays: Sequence[Array]) -> Array:
         # what is added zero times must be finite where the rest is
         in_pieces(first.size, lambda _, low, high: kernels.mixture(low, high, by, *arrays, *[first] * more, out))
         return out
-    total: Array = sizes[0] * first
-    for size, each in zip(sizes[1:], arrays[1:], strict=True):
-        total += size * each
-    return total
+    return cast(Array, sum(size * each for size, each in zip(sizes, arrays, strict=True)))
 
 
 def _is_plain(z: Array) -> bool:

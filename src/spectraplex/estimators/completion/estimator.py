@@ -46,7 +46,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Growing, Stored, Saved, Base
     weighting : "frequency" lets rows and columns with few observations have larger entries: the low-rank part is scaled
         by (0.9·frequency + 0.1)^(−¼), frequency relative to the mean; a number is another exponent; "plain" is none.
         "auto" is "frequency", but where ``radius="auto"`` keeps 50,000 observations aside, the exponents 0.35 and 0.15
-        are tried, too, and taken where they predict better by more than chance.
+        are tried, too, and taken where they predict better by more than chance (not on a cluster, nor with
+        ``implicit``).
     implicit : how much *which* columns a row has observations of says about it, whatever their values: each of them
         then contributes to the row's factors. Zero, the default, is the plain model; about 0.5 helps with ratings,
         since people choose what they rate; nothing is to be had where entries are missing by chance.
