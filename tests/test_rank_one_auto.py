@@ -39,9 +39,8 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("select", ["worthy", "greedy", "random"])
-def test_a_step_gains_at_least_what_the_step_towards_the_same_vector_does(name, select):
+def begun(name, select):
+    """A problem, the method with an eye on what its oracle finds, its generator, and where it begins."""
     problem, seen = PROBLEMS[name](), []
 
     def oracle(*arguments, **named):
@@ -52,6 +51,13 @@ def test_a_step_gains_at_least_what_the_step_towards_the_same_vector_does(name, 
     rng = np.random.default_rng(0)
     start = problem.point(problem.domain.start(problem.dtype, rng), fresh=True)
     point, memory, _ = method.init(problem, start, rng)
+    return problem, method, seen, rng, start, point, memory
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("select", ["worthy", "greedy", "random"])
+def test_a_step_gains_at_least_what_the_step_towards_the_same_vector_does(name, select):
+    problem, method, seen, rng, start, point, memory = begun(name, select)
     rounding = 1e-12 * (1.0 + abs(start.value))
     for _ in range(40):
         new, memory, _ = method.step(problem, point, memory, rng)
@@ -66,16 +72,7 @@ def test_a_step_gains_at_least_what_the_step_towards_the_same_vector_does(name, 
 @pytest.mark.parametrize("name", ["completion", "trace"])
 @pytest.mark.parametrize("select", ["worthy", "random"])
 def test_a_step_gains_at_least_what_its_vector_and_then_the_last_atom_do_by_line_searches(name, select):
-    problem, seen = PROBLEMS[name](), []
-
-    def oracle(*arguments, **named):
-        seen.append(find(*arguments, **named))
-        return seen[-1]
-
-    method = sx.RankOneRegularized(select=select, step="line-search", beta="adaptive", oracle=oracle)
-    rng = np.random.default_rng(0)
-    start = problem.point(problem.domain.start(problem.dtype, rng), fresh=True)
-    point, memory, _ = method.init(problem, start, rng)
+    problem, method, seen, rng, start, point, memory = begun(name, select)
     for _ in range(40):
         new, memory, _ = method.step(problem, point, memory, rng)
         v, last = seen[-1].vector, len(point.atoms) - 1
