@@ -16,7 +16,7 @@ from spectraplex.places.here import HERE
 
 _BLOCK_VALUED = (
     "axis", "blend", "cast", "columns", "copy", "divide", "from_host", "join", "orthonormal", "outer", "padded",
-    "random", "reciprocal", "rows", "scale", "stack", "times", "unit",
+    "random", "reciprocal", "rows", "scale", "stack", "times", "unit", "without",
 )  # fmt: skip
 _SMALL_VALUED = (
     "dots",

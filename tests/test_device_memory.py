@@ -55,3 +55,31 @@ def test_out_of_memory_on_the_way_returns_the_best_point(monkeypatch):
 def test_other_errors_are_not_taken_for_it():
     assert is_full(OutOfMemoryError())
     assert not is_full(RuntimeError("something else"))
+
+
+def test_a_run_holds_no_more_of_an_earlier_point_than_it_needs(monkeypatch):
+    """The bound of an earlier point rests on its slope alone, and a guess is four columns, not a view of all found."""
+    from spectraplex.certificates.certifier import Certifier
+    from spectraplex.methods import hybrid
+
+    problem, seen = sx.Problem(table(np.random.default_rng(0)), sx.NuclearBall((60, 40), 30.0)), []
+    inside, guesses = Certifier.certify, []
+
+    def certify(self, own, most, wanted=np.nan):
+        spent = inside(self, own, most, wanted)
+        seen.append(self.found.candidate)
+        return spent
+
+    def escape(*asked):
+        found = whole(*asked)
+        guesses.append(found[1].guess)
+        return found
+
+    whole = hybrid.escape
+    monkeypatch.setattr(Certifier, "certify", certify)
+    monkeypatch.setattr(hybrid, "escape", escape)
+    result = sx.solve(problem, "hybrid", sx.Stop(relative_gap=1e-6))
+    assert result.status is Status.GAP
+    assert seen and all(each.of_what is None and each.image is None for each in seen)
+    assert guesses and all(each.base is None or each.base.size <= each.size for each in guesses)
+    assert sx.verify(result.certificate, problem, result.X)

@@ -310,3 +310,24 @@ def test_a_matrix_whose_entries_cancelled_is_known_to_its_noise():
         zero = Dense(np.zeros((3, 3)), hermitian=True, blur=lambda noise=noise: noise)
         bound = upper_bound(Lifted(zero, slice(0, 3), slice(0, 3), 3, 2.0), failure=1e-9, rng=np.random.default_rng(0))
         assert bound.kind == "proven" and bound.value == bound.rounding == 2.0 * noise
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+def test_one_side_bounded_from_many_starts_at_a_place_that_is_wide(complex_, monkeypatch):
+    """Where many products cost little more than one: fewer steps, and the bound lies above λ_max of a known matrix."""
+    from spectraplex.places.here import NumPyPlace
+
+    place = NumPyPlace()
+    place.wide = True
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        values = np.linspace(-2.0, 1.5, 420)
+        A = spectrum(rng, values, complex_)
+        whole = Lifted(Dense(A), slice(0, 420), slice(0, 420), 420, 1.0)
+        monkeypatch.setattr(Lifted, "place", property(lambda self: place))
+        wide = upper_bound(whole, failure=1e-6, accuracy=0.01, rng=rng)
+        monkeypatch.undo()
+        narrow = upper_bound(whole, failure=1e-6, accuracy=0.01, rng=rng)
+        for bound in (wide, narrow):
+            assert 1.5 - 1e-12 <= bound.value <= 1.52
+        assert narrow.products < wide.products < 8 * 0.6 * narrow.products  # of eight columns at once

@@ -389,3 +389,38 @@ def test_tall_arrays(kind):
     again = pickle.loads(pickle.dumps(tall))
     assert isinstance(again, np.ndarray) and np.array_equal(again, drawn(3, (7, 4), kind))
     assert isinstance(AWAY.from_host(tall), TorchArray)
+
+
+@pytest.mark.parametrize(("block", "most"), [(1000, 10**6), (1000, 7), (3, 10**6), (3, 5), (3, 1)])
+def test_segments_cover_every_entry_once_and_their_sums_go_to_the_right_rows(block, most):
+    """What the kernels do with segments, in NumPy: sums of short rows, places of long ones, folded in order."""
+    from spectraplex.places.triton_device import Segments
+
+    rng = np.random.default_rng(3)
+    m, n = 9, 40
+    dense = rng.random((m, n)) < np.array([0.9, 0.05, 0.5, 0.0, 1.0, 0.02, 0.3, 0.7, 0.1])[:, None]
+    rows, cols = np.nonzero(dense)
+    pattern = TorchPattern.from_sorted(torch.as_tensor(rows), torch.as_tensor(cols), (m, n))
+    data = rng.standard_normal(rows.size)
+    parts = Segments.of(pattern, block, most, length=4)
+    assert len(parts) > 1 or most > 100
+    out, seen = np.zeros(m), np.zeros(rows.size, int)
+    for cut in parts:
+        places = np.full(cut.slots, np.nan)
+        for row, low, high, slot in zip(
+            *(each.tolist() for each in (cut.row, cut.low, cut.high, cut.slot)), strict=True
+        ):
+            assert set(rows[low:high]) == {row}
+            assert high - low <= 4
+            assert n <= 4 * block or np.ptp(cols[low:high] // block) == 0
+            seen[low:high] += 1
+            if slot < 0:
+                out[row] = data[low:high].sum()
+            else:
+                assert np.isnan(places[slot])
+                places[slot] = data[low:high].sum()
+        for row, first, last in zip(*(each.tolist() for each in cut.long), strict=True):
+            out[row] = places[first:last].sum()
+        assert cut.slots <= most + max(dense.sum(1))
+    assert np.all(seen == 1)
+    np.testing.assert_allclose(out, np.bincount(rows, data, m), rtol=1e-13, atol=1e-14)

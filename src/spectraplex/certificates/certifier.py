@@ -13,7 +13,7 @@ from ..problem import Point, Problem
 from ..rounding import of_value
 from .certificate import Certificate, Evidence
 from .dual import Candidate
-from .evidence import from_evidence, kept, nearby, same_kind, slope_mark
+from .evidence import from_evidence, kept, lean, nearby, same_kind, slope_mark
 from .judged import Judged
 from .lower import LowerBound, contradicts, extent, lower_bound, shown
 
@@ -96,7 +96,7 @@ class Certifier:
         self._last_seen += found.products
         self.blur = found.blur + self._rounding(own)
         if found.value > self.bound:
-            self.found = found
+            self.found = lean(self.problem, found)
         self.confront(own)
         return found.products
 

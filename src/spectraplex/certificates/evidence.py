@@ -53,6 +53,14 @@ def evidence_of(problem: Problem, candidate: Candidate) -> Evidence | None:
     return None
 
 
+def lean(problem: Problem, found: LowerBound) -> LowerBound:
+    """A bound without the atoms and the image of its slope, where that alone proves it: a run holds it for long."""
+    own = found.candidate
+    if own.of_what is None or not (believed(problem, own) and problem.facts.images.plain(own.slope)):
+        return found
+    return replace(found, candidate=Candidate(own.value, own.slope, None))
+
+
 def kept(problem: Problem, found: LowerBound, value: float) -> tuple[LowerBound, Evidence] | None:
     """A bound with what it takes for somebody else to build it again; None where that cannot be kept."""
     evidence, held = evidence_of(problem, found.candidate), found.candidate.of_what

@@ -68,7 +68,7 @@ class Lanczos:
         if self.steps:
             W = self.basis.first(self.steps)
             for _ in range(2):
-                v = self.place.blend(1.0, v, -1.0, self.place.times(W, self.place.gram(W, v)))
+                v = self.place.without(v, W)
         return v
 
 

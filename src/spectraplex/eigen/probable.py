@@ -122,7 +122,7 @@ def probable(
     if size == 0.0 or not math.isfinite(size):  # a random vector is not in the kernel, unless all is
         return Bound(size, "probable", failure, cost, size)
     on = _Side(operator, side, size_one(size), operator.noise(), wanted)
-    width = width_for(most, on.dimension) if two and place.wide else 1
+    width = width_for(most, on.dimension) if place.wide and (two or not place.distant) else 1
     if width == 1:
         return _by_starts(on, start, failure, rng, (cost, most), failure)
     # a round costs more than its products: many starts at once, and half of the chance of failure
@@ -144,7 +144,7 @@ def _by_blocks(
         return None, cost
     value, estimate = on.judge(chain, 0.5 * failure, width=width)
     spread = on.rounding(len(chain.off), _starts(0.5 * failure), abs(value))
-    effort = (_AT_ONCE if place.distant else _ON_DEVICE) * len(chain.off)
+    effort = (_AT_ONCE if place.distant else _ON_DEVICE) * len(chain.off) if on.two else 0.0  # dense: as they count
     return Bound(value, "probable", failure, cost, estimate, spread, effort), cost
 
 

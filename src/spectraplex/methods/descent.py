@@ -24,7 +24,7 @@ from .scaling import inverse_curvature
 
 _HISTORY = 6  # pairs kept
 _FEWER = 4  # the same of a factor of more than _LONG numbers: reading and writing pairs is most of a step there
-_LONG = 400_000_000
+_LONG = 200_000_000
 _LEAST = 3  # fewest steps of one descent
 _REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
@@ -78,10 +78,15 @@ def descend(
     deck = place.deck(Y, g, place.scale(scaling, 1.0 / reach), history, _compiled(problem))
     memory = LimitedMemory(deck, history)
     first = memory.factor = unit * reach
-    values = [value]
+    values, looked = [value], 0
     del Y, g, scaling, image, slope  # the deck has what it needs: nothing as tall as the data is held without need
     while len(values) <= most:
         at = replace(at, product=None)  # as tall as Y: the deck has what a step needs of it
+        if len(values) > looked + _REFRESH:  # the weights of the columns have moved
+            looked = len(values) - 1
+            changed = inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature)
+            deck.rescale(place.scale(changed, 1.0 / reach))
+            del changed
         fall, square, beyond = memory.direction()
         found = _search(problem, memory, value, unit * fall, beyond) if fall < 0.0 else None
         if found is None:
@@ -96,10 +101,6 @@ def descend(
         spent += cost
         memory.turn(at.product, at.lean, 2.0 * at.scale / (norm * unit), share * float(np.sqrt(square)))
         values.append(value)
-        if (len(values) - 1) % _REFRESH == 0:  # the weights of the columns have moved
-            changed = inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature)
-            deck.rescale(place.scale(changed, 1.0 / reach))
-            del changed
         if _faded(values, fading):
             break
     Y = deck.here

@@ -48,7 +48,7 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     promise = np.maximum(found.values - here, 0.0)
     gap = float(promise[0])
     useful = promise > 0.05 * gap
-    guess = place.columns(found.vectors, slice(0, 4))
+    guess = place.columns(found.vectors, np.arange(min(4, useful.size)))  # a copy: a view would keep all of them
     way = Way(_block(useful, len(point.atoms)), guess, way.curvature)
     stay = Step("hybrid", 0.0, descent.products, gap)
     if gap <= 0.0:

@@ -19,6 +19,7 @@ CG would use, are the way out.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -146,9 +147,10 @@ class Hybrid:
         growing = _BRIEF if many else _GROWING[0]
         # little polishing while the right columns are still missing
         most, fading = (growing, _GROWING[1]) if more else (self.polish, _POLISHING[1])
-        most, atoms, reached = max(most, memory.patience), point.atoms, point.value
+        most, reached = max(most, memory.patience), point.value
         near = (reached, _BLUR * max(memory.gain, start - reached))
-        held = [point.image, atoms.factor()]
+        held = [point.image, point.atoms.factor()]
+        atoms = None if many else point.atoms  # as large as a descent's own factor
         del (
             point
         )  # its image and slope are as long as the data, and only a descent's beginning needs them and the factor
@@ -157,8 +159,7 @@ class Hybrid:
         ended = found if self.balance else replace(found, pull=None)
         new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, many)
         if not new.value <= min(reached, start):  # rounding level: keep what is best, and no more than it needs
-            plain = _compressed(problem, replace(found, Y=atoms.factor(), pull=None), start, 0.0, before)
-            new = min((plain, _measured(problem, atoms, before), before), key=lambda each: each.value)
+            new = min((*_plainer(problem, found, atoms, start, before), before), key=lambda each: each.value)
         if len(new.atoms) > 1.07 * len(before.atoms):
             memory = replace(memory, patience=growing)
         elif found.steps == most:  # cut short though no columns were missing: what it had learned is lost each time
@@ -200,6 +201,18 @@ def _compressed(
         if math.isnan(beyond.value):
             raise
         return point
+
+
+def _plainer(problem: Problem, found: Descent, atoms: Atoms | None, start: float, before: Point) -> Iterator[Point]:
+    """What may be better than the outcome of a descent at the level of rounding: the atoms it began with.
+
+    Where those were not kept, the factor that it came to without balancing, in double precision.
+    """
+    if atoms is None:
+        yield _compressed(problem, replace(found, pull=None), start, 0.0, before)
+        return
+    yield _compressed(problem, replace(found, Y=atoms.factor(), pull=None), start, 0.0, before)
+    yield _measured(problem, atoms, before)
 
 
 def _shortened(problem: Problem, point: Point, v: Block) -> Point:

@@ -163,6 +163,9 @@ class ClusterPlace(Rounds):
         new.extra["range"] = (float(ends.min()), float(ends.max()))  # of all its numbers
         return new
 
+    def without(self, A: Any, basis: Any) -> Any:
+        return self.blend(1.0, A, -1.0, self.times(basis, self.gram(basis, A)))
+
     def orthonormal(self, A: Any, basis: Any = None) -> Any:
         """By Gram matrices and their eigenvectors, twice: a round each, and one for the basis."""
         if isinstance(A, np.ndarray):
@@ -175,7 +178,7 @@ class ClusterPlace(Rounds):
         A, kept = self.scale(A, 1.0 / reference), True
         for _ in range(4):
             if against is not None:
-                A = self.blend(1.0, A, -1.0, self.times(against, self.gram(against, A)))
+                A = self.without(A, against)
             values, turn = np.linalg.eigh(self.gram(A, A))
             some = values > max(_LOST * values[-1], 1e-26)
             if not some.any():

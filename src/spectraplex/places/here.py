@@ -155,6 +155,9 @@ class NumPyPlace:
     def orthonormal(self, A: Array, basis: Array | None = None) -> Array:
         return arrays.orthonormal(A, basis)
 
+    def without(self, A: Array, basis: Array) -> Array:
+        return self.blend(1.0, A, -1.0, self.times(basis, self.gram(basis, A)))
+
     def qr(self, A: Array) -> tuple[Array, Array]:
         Q, R = np.linalg.qr(A)
         return Q, R

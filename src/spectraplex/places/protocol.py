@@ -155,6 +155,9 @@ class Place(Protocol):
     def orthonormal(self, A: Block, basis: Block | None = None) -> Block:
         """Orthonormal columns with the span of A, orthogonal to a basis; directions lost to rounding are left out."""
 
+    def without(self, A: Block, basis: Block) -> Block:
+        """A less its part in the span of an orthonormal basis: A − B·(BᴴA)."""
+
     def qr(self, A: Block) -> tuple[Block, Array]:
         """A = Q·R with orthonormal columns and a small R; for blocks that are at least as long as wide."""
         ...

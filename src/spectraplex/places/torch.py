@@ -152,6 +152,13 @@ class TorchPlace(NumPyPlace):
     def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
         return TorchArray(torch.add(A.t if a == 1.0 else a * A.t, B.t, alpha=b))
 
+    def without(self, A: Any, basis: Any) -> Any:
+        """Nothing comes to this machine on the way."""
+        inside = self._gram(basis, A).to(A.t.dtype)
+        if basis.t.dtype != A.t.dtype:
+            return A - basis @ TorchArray(inside)
+        return TorchArray(torch.addmm(A.t, basis.t, inside, alpha=-1.0))
+
     def orthonormal(self, A: Any, basis: Any = None) -> Any:
         against = None if basis is None or self.width(basis) == 0 else basis
         reference = float(self.norms(A).max(initial=0.0))
@@ -160,7 +167,7 @@ class TorchPlace(NumPyPlace):
         A = A * arrays.size_one(reference)
         for _ in range(4):
             if against is not None:
-                A = A - self.times(against, self.gram(against, A).astype(A.dtype))
+                A = self.without(A, against)
             values, turn = self.eigh(self.gram(A, A))
             some = values > max(_LOST * values[-1], 1e-26)
             if not some.any():
@@ -201,15 +208,18 @@ class TorchPlace(NumPyPlace):
         return cast(Array, A[at].here())
 
     def gram(self, A: Any, B: Any) -> Array:
+        return self._gram(A, B).cpu().numpy()
+
+    def _gram(self, A: Any, B: Any) -> torch.Tensor:
         kind = torch.complex128 if A.t.is_complex() or B.t.is_complex() else torch.float64
-        many = max(1, _PIECE // max(1, A.shape[1], B.shape[1]))
         if A.t.dtype == B.t.dtype == kind:
-            many = max(1, A.shape[0])
+            return A.t.mH @ B.t
+        many = max(1, _PIECE // max(1, A.shape[1], B.shape[1]))
         total = torch.zeros((A.shape[1], B.shape[1]), dtype=kind, device=self.device)
         for low in range(0, A.shape[0], many):
             one, two = A.t[low : low + many].to(kind), B.t[low : low + many].to(kind)
             total += one.mH @ two
-        return total.cpu().numpy()
+        return total
 
     def dots(self, A: Any, B: Any, weights: Any = None) -> Array:
         total = torch.zeros(A.shape[1], dtype=torch.float64, device=self.device)

@@ -1,8 +1,8 @@
 """The pairs of a limited-memory quasi-Newton method on a device: three passes a step, as in deck.py.
 
-Pairs are in single precision (long ones on a GPU with three digits, half of the memory), sums in double. On a GPU every
-pass is one kernel (triton_passes.py); elsewhere it is done by Torch, a piece at a time, so that nothing as tall as the
-pairs is made double at once.
+Pairs and the scaling are in single precision (long ones on a GPU with three digits, half of the memory), sums in
+double. On a GPU every pass is one kernel (triton_passes.py); elsewhere it is done by Torch, a piece at a time, so that
+nothing as tall as the pairs is made double at once.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class TorchDeck:
         self._Y = Y.t.contiguous()
         self._ahead = torch.empty_like(self._Y)
         self.g = _flat(gradient.t.contiguous())
-        self.scaling = self._spread(scaling.t)
-        size, device = self.scaling.numel(), self._Y.device
+        size, device = self.g.numel(), self._Y.device
         self._kernels = _kernels(self._Y)
         short = self._kernels is not None and size > _SHORT  # seven digits are not needed to choose a direction
-        kind = torch.bfloat16 if short else torch.float32
-        self.S = torch.empty((history + 1, size), dtype=kind, device=device)
-        self.T = torch.empty((history + 1, size), dtype=kind, device=device)
+        self._kind = torch.bfloat16 if short else torch.float32
+        self.scaling = self._spread(scaling.t)
+        self.S = torch.empty((history + 1, size), dtype=self._kind, device=device)
+        self.T = torch.empty((history + 1, size), dtype=self._kind, device=device)
         # with kernels, what back() makes lies where the next point will be: forth() reads every number before it writes
         self._own_work = None if self._shared else torch.empty(size, dtype=torch.float32, device=device)
 
@@ -115,7 +115,7 @@ class TorchDeck:
     def _spread(self, scaling: torch.Tensor) -> torch.Tensor:
         """One number for the real and the imaginary part."""
         wide = scaling.repeat_interleave(2, dim=1) if self._Y.is_complex() else scaling
-        return wide.to(torch.float32).reshape(-1)
+        return wide.to(self._kind).reshape(-1)
 
 
 def _flat(Y: torch.Tensor) -> torch.Tensor:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SEGMENT = 512  # entries of a program
 BLOCK = 32_768  # rows of the gathered side that are used at a time: 32 MB at rank 256
+PLACES = 1 << 20  # sums of segments that are kept at a time: 1 GB at rank 256
 LARGEST = 2048  # columns that a fused pass holds
 
 
@@ -20,9 +21,9 @@ LARGEST = 2048  # columns that a fused pass holds
 class Segments:
     """Rows cut into segments: of each its row, its entries, and where its sum goes if the row has several (else −1).
 
-    ``long`` has the rows with several segments, and their first and last places. Where the gathered side is long, it is
-    cut into blocks that fit the second-level cache, segments do not reach over two of them, and all segments of one
-    block come before those of the next: a pass by columns takes half of the time then.
+    ``long`` has the rows with several segments, and their first and last places; there are ``slots`` places. Where the
+    gathered side is long, it is cut into blocks that fit the second-level cache, segments do not reach over two of
+    them, and all segments of one block come before those of the next: a pass by columns takes half of the time then.
     """
 
     row: torch.Tensor
@@ -33,27 +34,42 @@ class Segments:
     slots: int
 
     @classmethod
-    def of(cls, pattern: TorchPattern, length: int = SEGMENT, block: int = BLOCK) -> Segments:
+    def of(cls, pattern: TorchPattern, block: int, most: int, length: int = SEGMENT) -> tuple[Segments, ...]:
+        """All rows, in as many parts as keep the places of each below about ``most``: the sums there take memory."""
         indptr, device = pattern.indptr.t, pattern.device
         if pattern.shape[1] > 4 * block:
-            low, high, row, part = _runs(pattern, block)
+            low, high, row, cut = _runs(pattern, block)
         else:
             low, high, row = indptr[:-1], indptr[1:], torch.arange(pattern.shape[0], device=device)
-            part = torch.zeros_like(row)
+            cut = torch.zeros_like(row)
         many = (high - low + length - 1) // length
         run = torch.repeat_interleave(torch.arange(many.numel(), device=device), many)
         before = torch.cumsum(many, 0) - many
         low = low[run] + length * (torch.arange(run.numel(), device=device) - before[run])
-        high, row, part = torch.minimum(low + length, high[run]), row[run], part[run]
+        high, row, cut = torch.minimum(low + length, high[run]), row[run], cut[run]
         each = torch.bincount(row, minlength=pattern.shape[0])
+        held = torch.where(each > 1, each, 0)
+        ends = torch.cumsum(held, 0)
         several = each[row] > 1
         slot = torch.where(several, torch.cumsum(several.long(), 0) - 1, -1)
-        rows, held = torch.nonzero(each > 1)[:, 0], torch.where(each > 1, each, 0)
-        ends = torch.cumsum(held, 0)
-        order = torch.sort(part, stable=True)[1]
-        long = (rows.int(), (ends - held)[rows], ends[rows])
-        low, high, row, slot = (each[order] for each in (low, high, row, slot))
-        return cls(row.int(), low, high, slot.int(), long, int(several.sum().item()))
+        parts = -(-int(held.sum().item()) // most) or 1
+        part = (ends - held).clamp_(max=parts * most - 1) // most
+        whole = cls(row, low, high, slot, (torch.nonzero(each > 1)[:, 0], ends - held, ends), 0)
+        each = (whole._part(part == k if parts > 1 else None, cut) for k in range(parts))
+        return tuple(some for some in each if some.row.numel())  # one row may fill several parts
+
+    def _part(self, rows: torch.Tensor | None, cut: torch.Tensor) -> Segments:
+        """The segments of some rows, block by block, with places of their own."""
+        there = slice(None) if rows is None else rows[self.row]
+        order = torch.sort(cut[there], stable=True)[1]
+        row, low, high, slot = (each[there][order] for each in (self.row, self.low, self.high, self.slot))
+        several, starts, ends = self.long
+        several = several if rows is None else several[rows[several]]
+        first, last = starts[several], ends[several]
+        zero = int(first[0].item()) if several.numel() else 0
+        slots = int(last[-1].item()) - zero if several.numel() else 0
+        slot = torch.where(slot < 0, slot, slot - zero)
+        return Segments(row.int(), low, high, slot.int(), (several.int(), first - zero, last - zero), slots)
 
 
 def _runs(pattern: TorchPattern, block: int) -> tuple[torch.Tensor, ...]:
@@ -89,35 +105,36 @@ class Kernels:
 
     def __init__(self, pattern: TorchPattern) -> None:
         self.pattern, self.indices = pattern, pattern.indices.t
-        self._cuts: dict[int, Segments] = {}
+        self._cuts: dict[int, tuple[Segments, ...]] = {}
 
     @cached_property
-    def segments(self) -> Segments:
+    def segments(self) -> tuple[Segments, ...]:
         return self.cut(256)
 
-    def cut(self, width: int) -> Segments:
+    def cut(self, width: int) -> tuple[Segments, ...]:
         """The segments for blocks of a width: what is gathered at a time should fit the second-level cache."""
-        block = BLOCK if width <= 256 else BLOCK * 256 // (1 << (width - 1).bit_length())
-        if block not in self._cuts:
-            self._cuts[block] = Segments.of(self.pattern, block=block)
-        return self._cuts[block]
+        times = max(1, -(-width // 256))
+        if times not in self._cuts:
+            self._cuts[times] = Segments.of(self.pattern, BLOCK // times, PLACES // times)
+        return self._cuts[times]
 
     def multiply(self, data: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
         """The sparse matrix with these entries times a block; sums in double where the block is in double."""
         from . import triton as kernels
 
-        cut, width = self.segments, block.shape[1]
+        width = block.shape[1]
         wide = block.dtype == torch.float64
         K = min(128 if not wide else 64, max(1, 1 << (width - 1).bit_length()))
         tile = max(4, min(64, (1024 if not wide else 512) // K))
         out = torch.zeros((self.pattern.shape[0], width), dtype=torch.float64, device=block.device)
-        part = torch.empty((max(1, cut.slots), width), dtype=torch.float64, device=block.device)
-        grid = (cut.row.numel(), -(-width // K))
-        kernels.multiply[grid](
-            cut.row, cut.low, cut.high, cut.slot, self.indices, data, block, out, part, width,
-            TILE=tile, K=K, WIDE=wide, num_warps=1,
-        )  # fmt: skip
-        self._fold(cut, part, out, width)
+        for cut in self.segments:
+            part = torch.empty((max(1, cut.slots), width), dtype=torch.float64, device=block.device)
+            grid = (cut.row.numel(), -(-width // K))
+            kernels.multiply[grid](
+                cut.row, cut.low, cut.high, cut.slot, self.indices, data, block, out, part, width,
+                TILE=tile, K=K, WIDE=wide, num_warps=1,
+            )  # fmt: skip
+            self._fold(cut, part, out, width)
         return out
 
     def _fold(self, cut: Segments, part: torch.Tensor, out: torch.Tensor, width: int) -> None:
@@ -132,39 +149,44 @@ class Kernels:
         """The entries of U diag(s) Vᵀ at the positions, summed in double."""
         from . import triton as kernels
 
-        cut, width = self.segments, U.shape[1]
+        width = U.shape[1]
         if U.dtype != V.dtype:
             U, V = U.double(), V.double()
         K = min(256 if U.dtype == torch.float32 and width > 128 else 128, max(1, 1 << (width - 1).bit_length()))
         tile = max(4, min(64, 1024 // K))
         out = torch.empty(self.pattern.size, dtype=torch.float64, device=U.device)
-        kernels.sample[(cut.row.numel(),)](
-            cut.row, cut.low, cut.high, self.indices, U, V, s.double(), out, width, TILE=tile, K=K, num_warps=1
-        )
+        for cut in self.segments:
+            kernels.sample[(cut.row.numel(),)](
+                cut.row, cut.low, cut.high, self.indices, U, V, s.double(), out, width, TILE=tile, K=K, num_warps=1
+            )
         return out
 
     def fused(self, P: torch.Tensor, Q: torch.Tensor, scale: float, loss: Fused, value: bool) -> Any:
         """Σ slope·q of every row, in single precision; with ``value`` also the loss and ⟨slope, z⟩."""
         from . import triton as kernels
 
-        cut, width = self.cut(P.shape[1]), P.shape[1]
+        width = P.shape[1]
         whole = -(-width // 16) * 16  # rows begin at multiples of 64 bytes
         K = 1 << (whole - 1).bit_length()
         P, Q = padded(P, whole), padded(Q, whole)
         tile, warps = _shape(whole)
-        count = cut.row.numel()
         out = torch.zeros((self.pattern.shape[0], whole), dtype=torch.float32, device=P.device)
-        part = torch.empty((max(1, cut.slots), whole), dtype=torch.float32, device=P.device)
-        sums = torch.zeros((2, count if value else 1), dtype=torch.float64, device=P.device)
+        total = torch.zeros(2, dtype=torch.float64, device=P.device)
         weighted = loss.weights is not None
-        kernels.fused[(count,)](
-            cut.row, cut.low, cut.high, cut.slot, self.indices, loss.targets,
-            loss.weights if weighted else loss.targets, loss.delta, scale, P, Q, out, part, sums[0], sums[1], whole,
-            LOSS=loss.kind, WEIGHTED=weighted, VALUE=value, TILE=tile, K=K, EVEN=whole == K, num_warps=warps,
-        )  # fmt: skip
-        self._fold(cut, part, out, whole)
+        for cut in self.cut(width):
+            count = cut.row.numel()
+            part = torch.empty((max(1, cut.slots), whole), dtype=torch.float32, device=P.device)
+            sums = torch.zeros((2, count if value else 1), dtype=torch.float64, device=P.device)
+            kernels.fused[(count,)](
+                cut.row, cut.low, cut.high, cut.slot, self.indices, loss.targets,
+                loss.weights if weighted else loss.targets, loss.delta, scale, P, Q, out, part, sums[0], sums[1], whole,
+                LOSS=loss.kind, WEIGHTED=weighted, VALUE=value, TILE=tile, K=K, EVEN=whole == K, num_warps=warps,
+            )  # fmt: skip
+            self._fold(cut, part, out, whole)
+            total += sums.sum(1)
+            del part
         product = out if whole == width else out[:, :width]
-        return (product, *sums.sum(1).tolist()) if value else product
+        return (product, *total.tolist()) if value else product
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ def _back(g, T, slots, a, scaling, out, dots, size, row, COUNT: tl.constexpr, BL
         both = used[:, None] & there[None, :]
         t = tl.load(T + at[:, None] + e[None, :], mask=both, other=0.0).to(tl.float32)
         held = tl.load(g + e, mask=there, other=0.0).to(tl.float32) - tl.sum(weight[:, None] * t, axis=0)
-        held = held * tl.load(scaling + e, mask=there, other=0.0)
+        held = held * tl.load(scaling + e, mask=there, other=0.0).to(tl.float32)
         tl.store(out + e, held, mask=there)
         total += tl.sum((t * held[None, :]).to(tl.float64), axis=1)
     tl.store(dots + i * COUNT + lane, total, mask=used)
