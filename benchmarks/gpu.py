@@ -290,9 +290,10 @@ def dense() -> Iterator[str]:
         [(100, name) for name in names]
         if SMALL
         else [
-            *((4096, name) for name in names[:3]),
-            *((8192, name) for name in names[:3]),
-            (4096, names[3]),
+            *((4096, name) for name in names),
+            (8192, names[0]),
+            (8192, names[2]),
+            (8192, names[1]),
         ]
     )
     for d, name in order:
@@ -331,10 +332,9 @@ def _sparses(d: int) -> sx.Problem:
     for _ in range(10 * d):
         i, j = rng.integers(0, d, 4), rng.integers(0, d, 4)
         v = rng.standard_normal(4)
-        found.append(coo_matrix((np.r_[v, v], (np.r_[i, j], np.r_[j, i])), shape=(d, d)).tocsr())
+        found.append(coo_matrix((d * np.r_[v, v], (np.r_[i, j], np.r_[j, i])), shape=(d, d)))
         targets.append(2.0 * d * float(v @ np.sum(x[i] * x[j], axis=1)))
-    A = [d * each for each in found]
-    return sx.Problem(sx.Fit(sx.Matrices(A), np.array(targets)), sx.Spectrahedron(d))
+    return sx.Problem(sx.Fit(sx.Matrices(found), np.array(targets)), sx.Spectrahedron(d))
 
 
 # ----------------------------------------------------------------------------------------------------------- baselines

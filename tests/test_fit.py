@@ -569,3 +569,19 @@ def test_the_noise_of_a_gradient_near_the_largest_numbers(sparse):
         with np.errstate(all="raise"):
             noise = kind.adjoint(np.full(8, 1e110)).noise()
         assert 0.0 < noise < np.inf
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_sparse_measurements_lack_of_being_hermitian(seed, complex_):
+    """|Aᵢ − Aᵢᴴ| of all at once, against each by itself; entries without a mirror image and empty matrices too."""
+    rng = np.random.default_rng(seed)
+    dense = rng.standard_normal((7, 5, 5)) * (rng.random((7, 5, 5)) < 0.3)
+    if complex_:
+        dense = dense + 1j * rng.standard_normal((7, 5, 5)) * (rng.random((7, 5, 5)) < 0.3)
+    dense[1:4] = dense[1:4] + dense[1:4].conj().transpose(0, 2, 1)
+    dense[6] = 0.0
+    found = sx.Matrices([csr_matrix(A) for A in dense])._skew()
+    np.testing.assert_allclose(found, np.abs(dense - dense.conj().transpose(0, 2, 1)).max(axis=(1, 2)), rtol=1e-14)
+    assert not found[1:4].any() and not found[6] and found[0] > 0.0
+    assert not sx.Matrices([csr_matrix((5, 5))] * 3)._skew().any()

@@ -22,9 +22,8 @@ from ..problem import Problem
 from .quasi_newton import LimitedMemory
 from .scaling import inverse_curvature
 
-_HISTORY = 6  # pairs kept
-_FEWER = 4  # the same of a factor of more than _LONG numbers: reading and writing pairs is most of a step there
-_LONG = 200_000_000
+_HISTORY, _FEWEST = 6, 4  # most pairs kept, and fewest
+_PAIRS = 2_300_000_000  # numbers in all steps of the pairs: reading and writing them is most of a step of a long factor
 _LEAST = 3  # fewest steps of one descent
 _REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
@@ -73,8 +72,7 @@ def descend(
     unit = length * at.scale  # ‖∇‖: the memory works with g, of norm one
     scaling = inverse_curvature(problem, Y, norm, -at.lean * at.scale, curvature)
     reach = place.largest(scaling)  # taken out of the scaling, which is at most one then
-    long = place.length(Y) * place.width(Y) > _LONG
-    history = min(_FEWER if long else _HISTORY, most)
+    history = min(max(_FEWEST, min(_HISTORY, _PAIRS // (place.length(Y) * place.width(Y)) - 1)), most)
     deck = place.deck(Y, g, place.scale(scaling, 1.0 / reach), history, _compiled(problem))
     memory = LimitedMemory(deck, history)
     first = memory.factor = unit * reach

@@ -7,6 +7,7 @@ nothing as tall as the pairs is made double at once.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,18 @@ class TorchDeck:
         short = self._kernels is not None and size > _SHORT  # seven digits are not needed to choose a direction
         self._kind = torch.bfloat16 if short else torch.float32
         self.scaling = self._spread(scaling.t)
-        self.S = torch.empty((history + 1, size), dtype=self._kind, device=device)
-        self.T = torch.empty((history + 1, size), dtype=self._kind, device=device)
+        self._shape = (history + 1, size)
         # with kernels, what back() makes lies where the next point will be: forth() reads every number before it writes
         self._own_work = None if self._shared else torch.empty(size, dtype=torch.float32, device=device)
+
+    @cached_property
+    def S(self) -> torch.Tensor:
+        """Made when they are first used: whoever makes a deck holds a gradient and a scaling until it is there."""
+        return torch.empty(self._shape, dtype=self._kind, device=self._Y.device)
+
+    @cached_property
+    def T(self) -> torch.Tensor:
+        return torch.empty(self._shape, dtype=self._kind, device=self._Y.device)
 
     @property
     def _shared(self) -> bool:
