@@ -16,7 +16,7 @@ from spectraplex.places.here import HERE
 
 _BLOCK_VALUED = (
     "axis", "blend", "cast", "columns", "copy", "divide", "from_host", "join", "orthonormal", "outer", "padded",
-    "random", "reciprocal", "rows", "scale", "stack", "times", "unit", "without",
+    "random", "reciprocal", "rows", "scale", "stack", "times", "turned", "unit", "without",
 )  # fmt: skip
 _SMALL_VALUED = (
     "dots",
@@ -119,7 +119,7 @@ class SealedBuffer:
 
 class SealedDeck:
     def __init__(self, inside: Any) -> None:
-        self.inside = inside
+        self.inside, self.slots = inside, inside.slots
         self.back, self.forth, self.shorten = inside.back, inside.forth, inside.shorten
 
     @property

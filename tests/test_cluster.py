@@ -79,6 +79,7 @@ def test_verbs_are_those_of_this_machine(client, complex_):
     a, b = place.from_host(A), place.from_host(B)
     for verb, arguments in {
         "times": (small,),
+        "turned": (small,),
         "scale": (weights,),
         "divide": (weights,),
         "columns": ([2, 0],),

@@ -137,6 +137,7 @@ BROKEN = {
     "gram": lambda A, B: A.T @ B,
     "dots": lambda A, B, weights=None: np.sum(A.conj() * B, axis=0).real,
     "times": lambda A, small: A @ small.conj(),
+    "turned": lambda A, small: (A @ small.conj()).astype(A.dtype),
     "padded": lambda A, more: np.concatenate([np.zeros((more, A.shape[1])), A]),
     "norms": lambda A: np.abs(A).sum(axis=0),
     "orthonormal": lambda A, basis=None: np.linalg.qr(A)[0],

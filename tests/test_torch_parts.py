@@ -321,15 +321,17 @@ def test_decks(kind, compiled):
     scaling = rng.uniform(0.5, 2.0, (d, k))
     here = NumPyDeck(Y.copy(), gradient.copy(), scaling, history, compiled)
     there = TorchDeck(tensor(Y.copy()), tensor(gradient.copy()), tensor(scaling), history)
-    for step in range(3):
-        slots, free = list(range(step)), step
-        a, c = rng.standard_normal(step), rng.standard_normal(step)
+    for step in range(5):
+        kept = [each % history for each in range(max(0, step - history), step)]
+        slots, free = kept, step % history  # the fourth lies where the oldest was
+        a, c = rng.standard_normal(len(slots)), rng.standard_normal(len(slots))
         assert there.back(slots, a) == pytest.approx(here.back(slots, a), rel=1e-5, abs=1e-3)
         assert there.forth(slots, c, 0.7, free) == pytest.approx(here.forth(slots, c, 0.7, free), rel=1e-5)
         alike(back(there.ahead).astype("c8"), here.ahead.astype("c8"))
         if step == 1:
             assert there.shorten(free, 0.25) == pytest.approx(here.shorten(free, 0.25), rel=1e-5)
         product = drawn(5 + step, (d, k), kind)
+        slots = [each for each in slots if each != free]
         dots = here.turn(slots, free, product.copy(), 0.1, 2.0)
         assert there.turn(slots, free, tensor(product.copy()), 0.1, 2.0) == pytest.approx(dots, rel=1e-4, abs=1e-2)
         alike(back(there.here).astype("c8"), here.here.astype("c8"))

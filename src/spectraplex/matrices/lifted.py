@@ -117,7 +117,7 @@ class Lifted:
             out = np.empty((self.dimension, V.shape[1]), np.result_type(self.dtype, V, np.float64))
             self.inside.matmat(right, out[self.left])
             self.inside.rmatmat(left, out[self.right])
-        else:
+        elif (stacked := getattr(self.inside, "stacked", None)) is None or (out := stacked(left, right)) is None:
             out = place.stack(self.inside.matmat(right), self.inside.rmatmat(left))
         return out, 0.5 * self.scale
 

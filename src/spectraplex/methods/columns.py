@@ -54,7 +54,7 @@ def compress(
     """
     place = problem.place
     turn = place.eigh(place.gram(Y, Y))[1][:, ::-1]
-    Y = place.times(Y, turn)
+    Y = place.turned(Y, turn)
     if single:
         Y = place.cast(Y, _single(place.kind(Y)))
     weights = place.dots(Y, Y)
@@ -118,7 +118,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     place, lifted, image = problem.place, problem.lifted, point.image
     V, X = point.atoms.vectors, np.diag(point.atoms.weights).astype(turn.dtype)
     for u, shares in _leaders(problem, values, turn, worth, light(problem, point.atoms)):
-        there = place.cast(place.times(V, u), place.kind(V))
+        there = place.turned(V, u)
         dz = lifted.combine(1.0, lifted.measure(there, shares, there), -1.0, image)
         size = lifted.along(image, dz).minimize(1.0)
         X = (1.0 - size) * X + size * (u * shares) @ dagger(u)
@@ -128,7 +128,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     del image, dz, there  # as long as the data
     weights, turn = place.eigh(X)
     kept = weights > _GONE * weights.max()
-    turned = place.cast(place.times(V, turn[:, kept][:, ::-1]), place.kind(V))
+    turned = place.turned(V, turn[:, kept][:, ::-1])
     try:
         new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
     except NotFinite:  # the edge of where f is defined is nearer than rounding

@@ -22,8 +22,8 @@ from ..problem import Problem
 from .quasi_newton import LimitedMemory
 from .scaling import inverse_curvature
 
-_HISTORY, _FEWEST = 6, 4  # most pairs kept, and fewest
-_PAIRS = 2_300_000_000  # numbers in all steps of the pairs: reading and writing them is most of a step of a long factor
+_HISTORY, _FEWEST = 6, 2  # most pairs kept, and fewest
+_PAIRS = 1_400_000_000  # numbers in all steps of the pairs: those of a long factor are most of what a descent holds
 _LEAST = 3  # fewest steps of one descent
 _REFRESH = 12  # steps between two looks at the scaling
 _TRIALS = 25  # most trials of one step
@@ -52,12 +52,14 @@ def descend(
     most: int,
     fading: float,
     single: bool = False,
+    slim: bool = False,
     near: tuple[float, float] = (0.0, np.inf),
 ) -> Descent:
     """Descend from Y until ``most`` steps are done or the last ones bring less than a share ``fading`` of the mean.
 
     ``curvature`` is what ``inverse_curvature`` asks for. ``single`` stores Y in single precision, if that leaves its
-    value as ``near`` as asked to a number; the values are those of the rounded Y, exact to double.
+    value as ``near`` as asked to a number; the values are those of the rounded Y, exact to double. ``slim`` leaves it
+    so at the end, where it is most of what is held.
     """
     place = problem.place
     Y, image, value, slope = _stored(problem, Y, image, near if single else None)
@@ -72,7 +74,7 @@ def descend(
     unit = length * at.scale  # ‖∇‖: the memory works with g, of norm one
     scaling = inverse_curvature(problem, Y, norm, -at.lean * at.scale, curvature)
     reach = place.largest(scaling)  # taken out of the scaling, which is at most one then
-    history = min(max(_FEWEST, min(_HISTORY, _PAIRS // (place.length(Y) * place.width(Y)) - 1)), most)
+    history = min(max(_FEWEST, min(_HISTORY, _PAIRS // (place.length(Y) * place.width(Y)))), most)
     deck = place.deck(Y, g, place.scale(scaling, 1.0 / reach), history, _compiled(problem))
     memory = LimitedMemory(deck, history)
     first = memory.factor = unit * reach
@@ -107,7 +109,9 @@ def descend(
         image = problem.lifted.measure(Y, np.ones(place.width(Y)) / norm, Y)
         at, cost = _gradient(problem, problem.lifted.evaluate(image)[1], image, Y, power)
         spent += cost
-    return Descent(_unit(problem, Y, norm), value, len(values) - 1, spent, _pull(problem, Y, at, norm))
+    pull = _pull(problem, Y, at, norm, slim)
+    del at  # as tall as Y
+    return Descent(_unit(problem, Y, norm, slim), value, len(values) - 1, spent, pull)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,9 +222,11 @@ def _power(size: float) -> float:
     return 1.0 if abs(exponent) < 60 else 2.0 ** -max(-1000, min(1000, exponent))
 
 
-def _pull(problem: Problem, Y: Block, at: _Gradient, norm: float) -> Array:
+def _pull(problem: Problem, Y: Block, at: _Gradient, norm: float, slim: bool = False) -> Array:
     """Yᴴ(⟨∇f, X⟩ − ∇f)Y for Y made unit."""
     place = problem.place
+    if slim:  # nothing as tall as Y in double
+        return np.asarray(at.scale / norm * (at.lean * place.gram(Y, Y) - place.gram(Y, at.product)))
     wide = place.cast(Y, _double(place.kind(Y)))
     return np.asarray(at.scale / norm * place.gram(wide, place.blend(at.lean, wide, -1.0, at.product)))
 
@@ -236,8 +242,10 @@ def _length(norms: Array) -> float:
     return top * float(np.linalg.norm(norms / top)) if 0.0 < top < np.inf else top
 
 
-def _unit(problem: Problem, Y: Block, norm: float) -> Block:
+def _unit(problem: Problem, Y: Block, norm: float, slim: bool = False) -> Block:
     place = problem.place
+    if slim:
+        return place.scale(Y, 1.0 / math.sqrt(norm))
     wide = place.cast(Y, _double(place.kind(Y)))
     return place.scale(wide, 1.0 / math.sqrt(norm))
 

@@ -154,7 +154,7 @@ class Hybrid:
         del (
             point
         )  # its image and slope are as long as the data, and only a descent's beginning needs them and the factor
-        asked: dict[str, Any] = dict(most=most, fading=fading, single=single, near=near)
+        asked: dict[str, Any] = dict(most=most, fading=fading, single=single, slim=many, near=near)
         found = descend(problem, held.pop(), held.pop(), memory.curvature, **asked)
         ended = found if self.balance else replace(found, pull=None)
         new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, many)

@@ -26,8 +26,8 @@ class LimitedMemory:
     def __init__(self, deck: Deck, history: int) -> None:
         self.deck, self.history, self.factor = deck, history, 1.0
         self.slots: list[int] = []  # oldest first
-        self.ST: Array = np.zeros((history + 1, history + 1))  # ⟨Sᵢ, Tⱼ⟩ for j not older than i
-        self.SG: Array = np.zeros(history + 1)  # ⟨Sᵢ, g⟩
+        self.ST: Array = np.zeros((deck.slots, deck.slots))  # ⟨Sᵢ, Tⱼ⟩ for j not older than i
+        self.SG: Array = np.zeros(deck.slots)  # ⟨Sᵢ, g⟩
 
     def forget(self) -> None:
         self.slots, self.factor = [], 1.0
@@ -55,7 +55,9 @@ class LimitedMemory:
 
         A pair without positive curvature is left out.
         """
-        slot, at = self._free, np.array(self.slots, dtype=np.int64)
+        slot = self._free
+        self.slots = [each for each in self.slots if each != slot]
+        at = np.array(self.slots, dtype=np.int64)
         dots = self.deck.turn(self.slots, slot, product, lean, factor)
         along, bend, scaled, norm = dots[at.size :]
         change = dots[: at.size] - self.SG[at]
@@ -68,4 +70,6 @@ class LimitedMemory:
 
     @property
     def _free(self) -> int:
-        return next(slot for slot in range(self.history + 1) if slot not in self.slots)
+        """Where the direction under trial lies: an empty slot, or else that of the oldest pair, which goes next."""
+        empty = [slot for slot in range(self.deck.slots) if slot not in self.slots]
+        return empty[0] if empty else self.slots[0]

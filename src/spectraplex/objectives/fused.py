@@ -48,10 +48,15 @@ class Sampled(TorchArray):
 class Sloped(TorchArray):
     """The slope at a sampled image, with ⟨slope, z⟩ and G·V; its numbers are made when somebody looks at them."""
 
-    __slots__ = ("_made", "fit", "image", "match", "product")
+    __slots__ = ("_made", "fit", "image", "match", "room")
 
-    def __init__(self, fit: Any, image: Sampled, match: float, product: torch.Tensor) -> None:
-        self.fit, self.image, self.match, self.product, self._made = fit, image, match, product, None
+    def __init__(self, fit: Any, image: Sampled, match: float, room: torch.Tensor) -> None:
+        self.fit, self.image, self.match, self.room, self._made = fit, image, match, room, None
+
+    @property
+    def product(self) -> torch.Tensor:
+        """G·V: the upper part of a block that has room for Gᵀ·U below."""
+        return self.room[: self.image.U.shape[0]]
 
     @property
     def t(self) -> torch.Tensor:  # type: ignore[override]
@@ -88,12 +93,13 @@ class FusedTable:
         return Sampled(self.pattern, U, float(s[0]), V)
 
     def evaluate(self, z: Sampled) -> tuple[float, Sloped]:
-        product, value, match = self.pattern.kernels.fused(z.U.t, z.V.t, z.scale, self.rows, value=True)
-        return value, Sloped(self.fit, z, match, product)
+        more = self.pattern.shape[1]
+        room, value, match = self.pattern.kernels.fused(z.U.t, z.V.t, z.scale, self.rows, value=True, more=more)
+        return value, Sloped(self.fit, z, match, room)
 
-    def back(self, z: Sampled) -> torch.Tensor:
+    def back(self, z: Sampled, into: torch.Tensor | None = None) -> torch.Tensor:
         """Gᵀ·U."""
-        found: torch.Tensor = self.turned.kernels.fused(z.V.t, z.U.t, z.scale, self.cols, value=False)
+        found: torch.Tensor = self.turned.kernels.fused(z.V.t, z.U.t, z.scale, self.cols, value=False, into=into)
         return found
 
 
@@ -120,6 +126,14 @@ class FusedGradient:
         return (
             TorchArray(self.table.back(self.slope.image)) if _same(U, self.slope.image.U) else self._plain().rmatmat(U)
         )
+
+    def stacked(self, U: TorchArray, V: TorchArray) -> Any:
+        """G·V above Gᵀ·U for the very factors, in the block where G·V lies: a copy would be as tall as a factor."""
+        slope = self.slope
+        if not (_same(U, slope.image.U) and _same(V, slope.image.V) and slope.room.is_contiguous()):
+            return None
+        self.table.back(slope.image, slope.room[self.shape[0] :])
+        return TorchArray(slope.room)
 
     def dense(self) -> Any:
         return self._plain().dense()

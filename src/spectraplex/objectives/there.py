@@ -107,6 +107,10 @@ class TorchOperator:
     def rmatmat(self, U: Any) -> Any:
         return self._beside(U).rmatmat(U)
 
+    def stacked(self, U: Any, V: Any) -> Any:
+        """G·V above Gᴴ·U, where both are written into one block; None elsewhere."""
+        return self.inside.stacked(U, V) if isinstance(self.inside, FusedGradient) else None
+
     def _beside(self, V: Any) -> Any:
         """The entries of a sparse matrix are read in single precision for a block that is: half of the bytes."""
         if not isinstance(self.inside, Sparse) or V.dtype != np.float32 or self.inside.data.dtype != np.float64:

@@ -106,6 +106,9 @@ class ClusterPlace(Rounds):
     def times(self, A: Any, small: Array) -> Any:
         return self.verb("times", A, small)
 
+    def turned(self, A: Any, small: Array) -> Any:
+        return self.cast(self.times(A, small), self.kind(A))
+
     def scale(self, A: Any, weights: Array | float) -> Any:
         return _told(self.verb("scale", A, weights), lambda norms: norms * np.abs(weights), A)
 

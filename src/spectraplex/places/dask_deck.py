@@ -32,8 +32,9 @@ class ClusterDeck:
     def __init__(self, place: ClusterPlace, Y: Any, gradient: Any, scaling: Any, history: int) -> None:
         self.place, self.here, self.g = place, Y, gradient
         self.ahead: Any = None
-        self.S: list[Any] = [None] * (history + 1)
-        self.T: list[Any] = [None] * (history + 1)
+        self.slots = history + 1  # one more: all pairs are asked about while the next direction is there
+        self.S: list[Any] = [None] * self.slots
+        self.T: list[Any] = [None] * self.slots
         self._guess: tuple[float, float] | None = None  # lean and factor of the last step
         self.rescale(scaling)
 

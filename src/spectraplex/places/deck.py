@@ -25,8 +25,9 @@ class NumPyDeck:
         self.g = flat(gradient)
         self.scaling = self._spread(scaling)
         size = self.scaling.size
-        self.S = np.empty((history + 1, size), np.float32)  # one slot more: the direction under trial
-        self.T = np.empty((history + 1, size), np.float32)
+        self.slots = history
+        self.S = np.empty((history, size), np.float32)
+        self.T = np.empty((history, size), np.float32)
         self._work = np.empty(size, np.float32)
         self._plain = size < _SHORT and not compiled
 

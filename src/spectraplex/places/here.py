@@ -134,6 +134,9 @@ class NumPyPlace:
     def times(self, A: Array, small: Array) -> Array:
         return arrays.tall_times(A, small)
 
+    def turned(self, A: Array, small: Array) -> Array:
+        return arrays.tall_times(A, small).astype(A.dtype, copy=False)
+
     def scale(self, A: Array, weights: Array | float) -> Array:
         return cast(Array, A * weights)
 

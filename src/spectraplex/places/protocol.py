@@ -54,8 +54,11 @@ class Buffer(Protocol):
 class Deck(Protocol):
     """What a limited-memory quasi-Newton method keeps of a block: pairs (s, t), their scaling, and three passes.
 
-    Slot ``free`` is where the direction under trial lies. All sums are in double. See methods/quasi_newton.py.
+    Slot ``free`` is where the direction under trial lies: where there is no other of the ``slots``, that of the oldest
+    pair, which ``forth`` still reads before it writes. All sums are in double. See methods/quasi_newton.py.
     """
+
+    slots: int
 
     def rescale(self, scaling: Block) -> None: ...
     def back(self, slots: list[int], a: Array) -> Array:
@@ -133,6 +136,9 @@ class Place(Protocol):
 
     def times(self, A: Block, small: Array) -> Block:
         """A·small."""
+
+    def turned(self, A: Block, small: Array) -> Block:
+        """A·small, summed in double and stored in the precision of A."""
 
     def scale(self, A: Block, weights: Array | float) -> Block:
         """Every column times a number of its own, or all times one."""

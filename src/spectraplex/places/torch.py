@@ -135,16 +135,34 @@ class TorchPlace(NumPyPlace):
         return A if more == 0 else TorchArray(torch.nn.functional.pad(A.t, (0, 0, 0, more)))
 
     def unit(self, A: Any) -> Any:
-        return TorchArray((A.t / on(self.norms(A), self.device)).to(A.t.dtype))
+        return self._by(torch.div, A, on(self.norms(A), self.device))
 
     def copy(self, A: Any, dtype: Any) -> Any:
         copied = A.t.to(torch_kind(dtype), copy=True, memory_format=torch.contiguous_format)
         return TorchArray(copied.resolve_conj().contiguous())
 
+    def turned(self, A: Any, small: Any) -> Any:
+        """A piece at a time: nothing as tall as A is made double."""
+        by = on(np.ascontiguousarray(small), self.device)
+        kind = torch.promote_types(A.t.dtype, by.dtype)
+        if kind == A.t.dtype:
+            return TorchArray(A.t @ by.to(kind))
+        out = torch.empty((A.shape[0], by.shape[1]), dtype=A.t.dtype, device=self.device)
+        many, by = max(1, _PIECE // max(1, *by.shape)), by.to(kind)
+        for low in range(0, A.shape[0], many):
+            out[low : low + many] = A.t[low : low + many].to(kind) @ by
+        return TorchArray(out)
+
     def scale(self, A: Any, weights: Any) -> Any:
         """In the precision of A: what is in single precision on a device stays so."""
-        by = on(weights, self.device) if isinstance(weights, np.ndarray) and weights.ndim else float(weights)
-        return TorchArray((A.t * by).to(A.t.dtype))
+        if isinstance(weights, np.ndarray) and weights.ndim:
+            return self._by(torch.mul, A, on(weights, self.device))
+        return TorchArray((A.t * float(weights)).to(A.t.dtype))
+
+    def _by(self, how: Any, A: Any, numbers: torch.Tensor) -> Any:
+        """Every column and its number, worked out in double and stored like A: nothing as tall in double."""
+        out = torch.empty(A.t.shape, dtype=A.t.dtype, device=self.device)
+        return TorchArray(how(A.t, numbers, out=out))
 
     def reciprocal(self, A: Any, a: float, b: float) -> Any:
         return TorchArray((A.t + b).clamp_(min=1e-290 if A.t.dtype == torch.float64 else 1e-35).reciprocal_().mul_(a))

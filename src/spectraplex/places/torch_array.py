@@ -31,6 +31,11 @@ class TorchArray(Operators):
     def __init__(self, t: torch.Tensor) -> None:
         self.t = t
 
+    @staticmethod
+    def of(t: torch.Tensor) -> TorchArray:
+        """An ordinary one, also from what makes its tensor only when it is read (objectives/fused.py)."""
+        return TorchArray(t)
+
     # ------------------------------------------------------------------------------------------------------ what it is
 
     @property

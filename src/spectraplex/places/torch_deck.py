@@ -33,7 +33,7 @@ class TorchDeck:
         short = self._kernels is not None and size > _SHORT  # seven digits are not needed to choose a direction
         self._kind = torch.bfloat16 if short else torch.float32
         self.scaling = self._spread(scaling.t)
-        self._shape = (history + 1, size)
+        self.slots, self._shape = history, (history, size)
         # with kernels, what back() makes lies where the next point will be: forth() reads every number before it writes
         self._own_work = None if self._shared else torch.empty(size, dtype=torch.float32, device=device)
 

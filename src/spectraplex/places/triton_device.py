@@ -161,8 +161,13 @@ class Kernels:
             )
         return out
 
-    def fused(self, P: torch.Tensor, Q: torch.Tensor, scale: float, loss: Fused, value: bool) -> Any:
-        """Σ slope·q of every row, in single precision; with ``value`` also the loss and ⟨slope, z⟩."""
+    def fused(
+        self, P: torch.Tensor, Q: torch.Tensor, scale: float, loss: Fused, value: bool, more: int = 0, into: Any = None
+    ) -> Any:
+        """Σ slope·q of every row, in single precision; with ``value`` also the loss and ⟨slope, z⟩.
+
+        It has ``more`` rows of zeros below, or is written into a block of zeros, if that is as wide as rows are here.
+        """
         from . import triton as kernels
 
         width = P.shape[1]
@@ -170,7 +175,9 @@ class Kernels:
         K = 1 << (whole - 1).bit_length()
         P, Q = padded(P, whole), padded(Q, whole)
         tile, warps = _shape(whole)
-        out = torch.zeros((self.pattern.shape[0], whole), dtype=torch.float32, device=P.device)
+        out = into if into is not None and into.shape[1] == whole else None
+        if out is None:
+            out = torch.zeros((self.pattern.shape[0] + more, whole), dtype=torch.float32, device=P.device)
         total = torch.zeros(2, dtype=torch.float64, device=P.device)
         weighted = loss.weights is not None
         for cut in self.cut(width):

@@ -64,6 +64,9 @@ class PlaceTester(Tester):
         self.block("stack", place.stack(A, B), np.concatenate(host, axis=0), 0.0)
         self.block("padded", place.padded(A, 2), np.concatenate([host[0], np.zeros((2, k))]), 0.0)
         self.block("times", place.times(A, small), host[0] @ small, eps)
+        self.block("turned", place.turned(A, small), host[0] @ small, eps)
+        light = place.cast(A, "complex64" if kind.kind == "c" else "float32")
+        self.expect("turned", place.kind(place.turned(light, small)) == place.kind(light), "not in the precision of A.")
         self.block("scale", place.scale(A, weights), host[0] * weights, eps)
         self.block("scale", place.scale(A, 0.5), 0.5 * host[0], eps)
         self.block("divide", place.divide(A, weights), host[0] / weights, eps)
@@ -157,22 +160,25 @@ class PlaceTester(Tester):
         self.block("reciprocal", self.place.reciprocal(outer, 0.5, 0.25), 0.5 / (want + 0.25), 1e-12)
 
     def passes(self, d: int, k: int, kind: np.dtype[Any]) -> None:
-        """The passes of a deck, three steps long, against the formulas; pairs are kept in single precision."""
+        """The passes of a deck, four steps long, against the formulas; pairs are kept in single precision."""
         place, like = self.place, np.result_type(kind, np.float64)
         Y, g = (self.normal((d, k), kind.name).astype(like) for _ in range(2))
         scaling, given = self.rng.uniform(0.1, 1.0, (d, k)), place.from_host(Y.copy())
         first = Y
         deck = place.deck(place.copy(given, like), place.from_host(g.copy()), place.from_host(scaling), 2, True)
-        steps: list[Array] = []
-        changes: list[Array] = []
-        for free in range(3):
-            slots, a, c = list(range(free)), self.normal((free,)), self.normal((free,))
-            if free == 2:
+        pairs: dict[int, tuple[Array, Array]] = {}  # by slot, oldest first
+        for trial in range(4):
+            free = next((slot for slot in range(deck.slots) if slot not in pairs), next(iter(pairs), 0))
+            slots, a, c = list(pairs), self.normal((len(pairs),)), self.normal((len(pairs),))
+            if trial == 2:
                 scaling = self.rng.uniform(0.1, 1.0, (d, k))
                 deck.rescale(place.from_host(scaling))
-            rest = scaling * (g - sum((each * t for each, t in zip(a, changes, strict=True)), np.zeros_like(g)))
-            self.same("deck.back", deck.back(slots, a), [_inner(t, rest) for t in changes], 1e-4 * d)
-            step = -(0.5 * rest + sum((each * s for each, s in zip(c, steps, strict=True)), np.zeros_like(g)))
+            rest, step = g, np.zeros_like(g)
+            for i, (s, t) in enumerate(pairs.values()):
+                rest, step = rest - a[i] * t, step - c[i] * s
+            rest = scaling * rest
+            step = step - 0.5 * rest
+            self.same("deck.back", deck.back(slots, a), [_inner(t, rest) for _, t in pairs.values()], 1e-4 * d)
             want = (_inner(step, g), _inner(step, step), _inner(Y + step, Y + step))
             self.same("deck.forth", deck.forth(slots, c, 0.5, free), want, 1e-4)
             self.block("deck.forth", deck.ahead, Y + step, 1e-4)
@@ -183,10 +189,11 @@ class PlaceTester(Tester):
             new = 2.0 * (product - 0.3 * Y)
             change = new - g
             own = [_inner(step, new), _inner(step, change), _inner(change, scaling * change), _inner(change, change)]
-            dots = deck.turn(slots, free, place.from_host(product), 0.3, 2.0)
-            self.same("deck.turn", dots, [*(_inner(s, new) for s in steps), *own], 1e-4)
+            pairs.pop(free, None)
+            dots = deck.turn(list(pairs), free, place.from_host(product), 0.3, 2.0)
+            self.same("deck.turn", dots, [*(_inner(s, new) for s, _ in pairs.values()), *own], 1e-4)
             self.block("deck.turn", deck.here, Y, 1e-4)
-            g, steps, changes = new, [*steps, step], [*changes, change]
+            g, pairs[free] = new, (step, change)
         self.block("copy", given, first, 0.0)  # what a deck writes into is not what it was copied from
 
 
