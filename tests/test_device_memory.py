@@ -83,3 +83,29 @@ def test_a_run_holds_no_more_of_an_earlier_point_than_it_needs(monkeypatch):
     assert seen and all(each.of_what is None and each.image is None for each in seen)
     assert guesses and all(each.base is None or each.base.size <= each.size for each in guesses)
     assert sx.verify(result.certificate, problem, result.X)
+
+
+def test_nobody_holds_the_factor_that_a_descent_began_with(monkeypatch):
+    """It is copied at once; one more block as tall would be held all the time otherwise."""
+    import weakref
+
+    from spectraplex.matrices.atoms import Atoms
+    from spectraplex.methods import descent
+
+    made, held = [], []
+    factor, first = Atoms.factor, descent._first_gradient
+
+    def noted(self):
+        found = factor(self)
+        made.append(weakref.ref(found))
+        return found
+
+    def looked(*asked):
+        held.append(made[-1]() is not None)
+        return first(*asked)
+
+    monkeypatch.setattr(Atoms, "factor", noted)
+    monkeypatch.setattr(descent, "_first_gradient", looked)
+    problem = sx.Problem(table(np.random.default_rng(0)), sx.NuclearBall((60, 40), 30.0))
+    sx.solve(problem, "hybrid", sx.Stop(relative_gap=1e-6))
+    assert held and not any(held)

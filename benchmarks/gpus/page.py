@@ -122,9 +122,8 @@ def _solves(figures: dict[str, Any]) -> str:
     return (
         "## Solves\n\nPlanted rank 40 (10 for 500 million, 2,000,000 × 100,000), noise 0.85; seconds of steps after a "
         f"first run, which compiles kernels (that took {first:.0f} s), and by the clock from the call to its result, "
-        "with the marks of the data and of the answer. Memory is the peak of what Torch allocated, some of it the "
-        "state of the result before. The sections of this page come from runs on different days.\n\n"
-        + _table(head, rows)
+        "with the marks of the data and of the answer. Memory is the peak of what Torch allocated. "
+        "The sections of this page come from runs on different days.\n\n" + _table(head, rows)
     )
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -154,8 +154,10 @@ class Hybrid:
         del (
             point
         )  # its image and slope are as long as the data, and only a descent's beginning needs them and the factor
-        asked: dict[str, Any] = dict(most=most, fading=fading, single=single, slim=many, near=near)
-        found = descend(problem, held.pop(), held.pop(), memory.curvature, **asked)
+        found = descend(  # every argument by its name: a tuple of them would hold the factor as long as this takes
+            problem, held.pop(), held.pop(), memory.curvature, most=most, fading=fading, single=single, slim=many,
+            near=near,
+        )  # fmt: skip
         ended = found if self.balance else replace(found, pull=None)
         new = _compressed(problem, ended, start, _WORTH * step.estimated_gap, before, many)
         if not new.value <= min(reached, start):  # rounding level: keep what is best, and no more than it needs
