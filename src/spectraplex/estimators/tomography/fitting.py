@@ -21,8 +21,9 @@ from ...problem import Problem
 from ...result import Result
 from ...solve import solve
 from ...stop import Status, Stop
-from .counts import Counted, Setting, word
+from .counts import Counted
 from .outcomes import OWNER, Reader
+from .settings import Setting, letters, word
 
 LIKELIHOODS = ("multinomial", "least-squares", "weighted")
 _NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
@@ -40,16 +41,12 @@ class Scheme:
     readout: Any = None
     povms: Any = None
     backwards: bool = False
+    signs: str | None = None  # what stands for the outcomes 0, 1, …
+    bases: str | None = None  # what digits in settings stand for
 
     def reader(self, setting: Setting) -> Reader:
         if self.povms is None:
-            wrong = next((one for one in setting if one.upper() not in ("X", "Y", "Z")), None)
-            if wrong is not None:
-                raise ValueError(
-                    f"{OWNER}: setting {word(setting)!r}: {wrong!r} is no basis; letters must be X, Y or Z (give povms "
-                    "for measurements of your own)."
-                )
-            return Reader((2,) * len(setting), self.backwards, tuple(one.upper() for one in setting))
+            return Reader((2,) * len(setting), self.backwards, letters(setting, self.bases), self.signs)
         parts = _several("povms", self.povms)
         if len(setting) != len(parts):
             raise ValueError(f"{OWNER}: setting {word(setting)!r} names {len(setting)} parts; povms has {len(parts)}.")
@@ -65,7 +62,7 @@ class Scheme:
                 raise TypeError(
                     f"{OWNER}: povms[{i}] must be an array (outcomes, d, d), or a dictionary that names several such."
                 )
-        return Reader(tuple(len(each) for each in chosen), self.backwards, setting)
+        return Reader(tuple(len(each) for each in chosen), self.backwards, setting, self.signs)
 
     def measurements(self, settings: tuple[Setting, ...]) -> Any:
         if self.povms is not None:
