@@ -11,7 +11,7 @@ import numpy as np
 from ...checks import numbers
 from ...places.numpy import Array
 from ..input.observations import as_frame
-from .frames import from_frame
+from .frames import from_frame, with_index
 from .frequencies import counted, shots_of
 from .outcomes import OWNER, Reader, spelling
 from .settings import Setting, as_setting, word
@@ -30,6 +30,7 @@ class Counted:
     starts: Array
     empty: int = 0  # settings that had no shots and were left out
     told: str = ""  # what signs of outcomes were taken to be, if they were not bits
+    said: bool = False  # whether the shots were said
 
     @property
     def shots(self) -> Array:
@@ -50,7 +51,7 @@ class Counted:
 def read_counts(settings: Any, counts: Any, reader: Outcomes, shots: Any = None) -> Counted:
     """Whatever ``fit`` was given, checked: settings with counts, a dictionary of both, or a frame."""
     if counts is None:
-        frame = as_frame(settings, OWNER)
+        frame = as_frame(with_index(settings), OWNER)
         if frame is not None:
             columns = from_frame(frame)
             asked = columns.shots if shots is None else shots
@@ -219,4 +220,6 @@ def _merged(settings: list[Setting], rows: list[Array], reader: Outcomes, shots:
             "exactly in floating point. Divide all counts by the same number."
         )
     starts = np.concatenate([[0], np.cumsum([row.size for row in seen.values()])])
-    return Counted(tuple(seen), np.concatenate(list(seen.values())), starts, len(held) - len(seen), told)
+    return Counted(
+        tuple(seen), np.concatenate(list(seen.values())), starts, len(held) - len(seen), told, shots is not None
+    )

@@ -29,6 +29,7 @@ LIKELIHOODS = ("multinomial", "least-squares", "weighted")
 _NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
 _SHARE = 1e-4  # gap as a share of what is gained over the fully mixed state, for least squares
 _LITTLE = 1e-3  # of the value of the fully mixed state: no gain smaller than this is asked to be resolved
+_CHANCES = 1e-6  # how far chances may sum to something else than one
 _FLOOR = 0.5  # added to every count where a variance is estimated from it
 _MIXED = 0.02  # weight of the noise that a warm start has, so that no chance is zero
 _NOISE = 32  # vectors of that noise, in large dimensions
@@ -77,10 +78,22 @@ class Scheme:
         for i, each in enumerate(given or ()):
             if np.shape(each) != (2, 2):
                 raise ValueError(f"{OWNER}: readout[{i}] must be a 2×2 confusion matrix; give one a qubit, in a list.")
+            _columns_or_say(i, np.asarray(each))
         count = len(settings[0]) if given is None else len(given)
         if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
         return Pauli(words, readout=self.readout)
+
+
+def _columns_or_say(i: int, confusion: Array) -> None:
+    """Whoever gives rows that sum to one is told to turn them; what else is wrong is told elsewhere."""
+    if confusion.dtype.kind in "iuf":
+        rows, columns = (np.abs(confusion.sum(axis=axis) - 1.0).max() for axis in (1, 0))
+        if rows < _CHANCES < columns:
+            raise ValueError(
+                f"{OWNER}: readout[{i}] has rows that sum to one, but column t must have the chances of what is read "
+                "where t was the outcome; give its transpose."
+            )
 
 
 def _several(name: str, given: Any) -> list[Any]:

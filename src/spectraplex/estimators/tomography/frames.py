@@ -25,6 +25,18 @@ class Columns:
     frequencies: str = ""  # the name of the column that has frequencies for counts
 
 
+def with_index(frame: Any) -> Any:
+    """A frame of pandas whose index has the settings, with a column for them; anything else as it is."""
+    names = getattr(getattr(frame, "index", None), "names", None)
+    if names is None or not hasattr(frame, "reset_index") or not hasattr(frame, "columns"):
+        return frame
+    if any(str(name).strip().lower() in SETTING for name in frame.columns):
+        return frame
+    if len(names) == 1 and len(frame) and isinstance(frame.index[0], str | tuple):
+        return frame.rename_axis("setting").reset_index()
+    return frame.reset_index() if any(str(name).lower() in SETTING for name in names) else frame
+
+
 def from_frame(frame: Any) -> Columns:
     """Columns by their names; where settings are the index or outcomes the columns, those."""
     known = {str(name).strip().lower(): name for name in frame.columns}

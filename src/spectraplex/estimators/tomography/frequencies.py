@@ -61,6 +61,11 @@ def counted(row: Array, shots: float, name: str) -> Array:
     near = np.round(row * (shots / scale))
     if near.sum() == shots and np.abs(row * (shots / scale) - near).max() <= _NEAR:
         return near
+    if scale != 1.0 and not (row % 1.0).any():
+        raise ValueError(
+            f"{OWNER}: {name}: the counts sum to {total:g}, but {shots:g} shots were said; leave shots out where "
+            "counts are given."
+        )
     return row * (shots / total)
 
 

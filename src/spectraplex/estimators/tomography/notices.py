@@ -25,7 +25,7 @@ def notices(task: Task, result: Any) -> list[str]:
         )
     if data.counts.sum() < d:
         found.append(f"There are {data.counts.sum():g} shots for a state of dimension {d}; error bars will be wide.")
-    if (data.counts % 1.0).any():
+    if (data.counts % 1.0).any() and not data.said:
         found.append(
             "Some counts are not whole numbers. If they are frequencies, say of how many shots (shots=): the "
             "likelihood, its gap and error bars are about shots."

@@ -73,6 +73,12 @@ class Reader:
         except ValueError:
             number = -1
         if not 0 <= number < self.total:
+            if self.signs is not None:
+                raise ValueError(
+                    f"{OWNER}: {where}: the outcome {given!r} is impossible; {len(self.sizes)} of the characters "
+                    f"{self.signs[: max(self.sizes)]} were expected, one a letter of the setting "
+                    f"(outcomes={self.signs!r})."
+                )
             kind = "bits" if set(self.sizes) == {2} else "digits"
             others = "" if text.isdigit() else " Other characters than digits: outcomes='DS' says that D is 0 and S 1."
             raise ValueError(

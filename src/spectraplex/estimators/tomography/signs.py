@@ -55,6 +55,7 @@ def translated(outcomes: Iterable[Any], signs: str | None, parts: int) -> Spelli
     plain = [bare(outcome) for outcome in outcomes]
     if signs is not None:
         return Spelling(lambda outcome: _by_signs(bare(outcome), signs))
+    plain = [(one,) if parts == 1 and _same(one, -1) else one for one in plain]
     lists = [each for each in map(_apart, plain) if each is not None]
     if any(_same(one, -1) for each in lists for one in each) and all(
         len(each) == parts and all(_same(one, 1) or _same(one, -1) for one in each) for each in lists
@@ -113,7 +114,7 @@ def _apart(outcome: Any) -> list[Any] | None:
 
 
 def _spins(outcome: Any) -> Any:
-    given = _apart(outcome)
+    given = [outcome] if _same(outcome, 1) or _same(outcome, -1) else _apart(outcome)
     return outcome if given is None else tuple(0 if _same(one, 1) else 1 for one in given)
 
 

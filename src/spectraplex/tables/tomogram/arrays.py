@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,19 @@ import numpy as np
 
 from ...estimators.tomography.names import COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
 from ...places.numpy import Array
-from .held import NEEDED, Asked, Tomogram, bits, from_table, is_setting, qubits_of, settings_of, unnamed, unsaid
+from .held import (
+    NEEDED,
+    Asked,
+    Tomogram,
+    bits,
+    from_table,
+    is_setting,
+    qubits_of,
+    settings_of,
+    shots_by_setting,
+    unnamed,
+    unsaid,
+)
 
 ARRAYS = (".npy", ".npz", ".mat")
 _HELD = (*COUNT, *FREQUENCY, "data", "results", "outcomes")
@@ -39,7 +50,7 @@ def from_arrays(path: Path, asked: Asked) -> Tomogram:
             f"{path}: {len(words)} settings, and a table of {table.shape[0]} × {table.shape[1]} counts; a row for each "
             "setting and a column for each of 2ⁿ outcomes are needed."
         )
-    each = None if shots is None else np.broadcast_to(np.asarray(shots, float).reshape(-1), (len(words),)).tolist()
+    each = None if shots is None else _each(path, shots, len(words))
     names = bits(table.shape[1].bit_length() - 1)
     told = f"{path.name}: a table of {table.shape[0]:,} settings and {table.shape[1]:,} outcomes"
     found = from_table(path, words, names, table.tolist(), where, told, each)
@@ -81,8 +92,7 @@ def _columns(path: Path, known: dict[str, Any], words: list[str], outcomes: list
         raise ValueError(f"{path}: counts must be numbers that are not negative.")
     held = None
     if name in FREQUENCY and shots is not None:
-        each = np.broadcast_to(np.asarray(shots, float).reshape(-1), (len(words),))
-        held = dict(zip(words, each.tolist(), strict=True))
+        held = shots_by_setting(path, words, _each(path, shots, len(words)))
     told = f"{path.name}: one outcome an entry, {len(words):,} of them"
     return Tomogram(words, outcomes, counts.astype(float).tolist(), lambda i: f"{path}: entry {i + 1}", told, held)
 
@@ -111,22 +121,37 @@ def _table(path: Path, known: dict[str, Any]) -> Array:
 
 
 def _loaded(path: Path) -> dict[str, Array]:
+    with path.open("rb"):  # a file that is not there says so itself
+        pass
     try:
-        if path.suffix.lower() == ".mat":
-            from scipy.io import loadmat
-
-            return {name: each for name, each in loadmat(path).items() if isinstance(each, np.ndarray)}
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.ndarray):
-            with loaded as file:
-                return {name: file[name] for name in file.files}
-    except (NotImplementedError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise
+        return _matlab(path) if path.suffix.lower() == ".mat" else _numpy(path)
+    except Exception as error:  # readers of damaged files raise what they come across
         why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        why = "it holds something else than arrays of numbers and text" if "pickle" in why else why[:200]
         raise ValueError(
-            f"{path} cannot be read as {path.suffix[1:]} ({why[:200]}); write the counts as CSV."
+            f"{path} cannot be read as {path.suffix[1:]} ({why}); write the counts as CSV: setting, outcome, count."
         ) from None
+
+
+def _matlab(path: Path) -> dict[str, Array]:
+    from scipy.io import loadmat
+
+    return {name: each for name, each in loadmat(path).items() if isinstance(each, np.ndarray)}
+
+
+def _numpy(path: Path) -> dict[str, Array]:
+    loaded = np.load(path, allow_pickle=False)
+    if not isinstance(loaded, np.ndarray):
+        with loaded as file:
+            return {name: file[name] for name in file.files}
     if loaded.dtype.names:
         return {name: loaded[name] for name in loaded.dtype.names}
     return {"counts": loaded}
+
+
+def _each(path: Path, shots: Array, count: int) -> list[float]:
+    """The shots of so many settings, or of all of them the same."""
+    flat = shots.reshape(-1)
+    if flat.dtype.kind not in "buif" or flat.size not in (1, count):
+        raise ValueError(f"{path}: shots must be one number, or one for each of {count}; there are {flat.size}.")
+    return [float(one) for one in np.broadcast_to(flat, (count,))]

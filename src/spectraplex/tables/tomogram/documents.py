@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...estimators.tomography.names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
-from .held import Asked, Tomogram, bits, channel, count, letters_of, settings_of, unnamed, unsaid
+from .held import Asked, Tomogram, bits, channel, count, letters_of, settings_of, shots_by_setting, unnamed, unsaid
 
 _LINE = re.compile(r"(?P<setting>[^{]*?)[\s:=,;]*(?P<held>(?:[A-Za-z_][\w.]*\()?\{.*\}\)?)\s*[,;]?")
 _HELD = (*COUNT, *FREQUENCY, "data", "results")
@@ -107,7 +107,9 @@ def _read(path: Path, document: Any, asked: Asked) -> Tomogram:
             return _rows(path, list(held), list(held.values()), "", _shots(path, list(held), known))
         if setting is not None and isinstance(held, dict):
             held = [held.get(one) for one in setting]
-        if isinstance(setting, list) and isinstance(held, list) and len(setting) == len(held):
+        if isinstance(setting, list) and isinstance(held, list):
+            if len(setting) != len(held):
+                raise ValueError(f"{path}: there are {len(setting)} settings, but counts of {len(held)}.")
             words = [_word(one) for one in setting]
             return _rows(path, words, held, "", _shots(path, words, known))
         if document and all(isinstance(each, dict | list) for each in document.values()) and setting is None:
@@ -169,21 +171,23 @@ def _records(path: Path, records: list[dict[str, Any]], asked: Asked) -> Tomogra
     words = [_word(_first(record, SETTING)) for record in records]
     if all(_first(record, OUTCOME) is None for record in records):
         held = [_first(record, _HELD) for record in records]
-        shots = [_shots(path, [word], record) for word, record in zip(words, records, strict=True)]
-        merged = None if None in shots else {name: each for one in shots for name, each in (one or {}).items()}
+        beside = [_shots(path, [word], record) for word, record in zip(words, records, strict=True)]
+        merged = None if None in beside else {name: each for one in beside for name, each in (one or {}).items()}
         return _rows(path, words, held, "", merged)
     outcomes = [_word(_first(record, OUTCOME)) for record in records]
     counts = [_first(record, COUNT + FREQUENCY) for record in records]
-    if all(each is None for each in counts):
+    if not any(name in record for record in records for name in COUNT + FREQUENCY):
         counts = [1] * len(records)
     frequencies = all(_first(record, COUNT) is None for record in records) and _first(records[0], FREQUENCY) is not None
-    shots = [_first(record, SHOTS) for record in records]
+    shots: list[Any] = [_first(record, SHOTS) for record in records]
     if frequencies and None in shots and asked.shots is None:
         raise unsaid(path, next(name for name in FREQUENCY if name in records[0]))
     where = lambda i: f"{path}: entry {i + 1}"  # noqa: E731
     numbers = [count(where(i), str(each)) for i, each in enumerate(counts)]
     told = f"{path.name}: {len(records):,} records"
-    each = None if not frequencies or None in shots else dict(zip(words, map(float, shots), strict=True))
+    each = None
+    if frequencies and None not in shots:
+        each = shots_by_setting(path, words, [count(where(i), str(one)) for i, one in enumerate(shots)])
     return Tomogram(words, outcomes, numbers, where, told, each)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import intern
 
 from ...estimators.tomography.names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
@@ -37,8 +37,8 @@ def from_lines(lines: Lines, asked: Asked) -> Tomogram:
     if len(lines.remark) == len(lines.records[0]):
         tries.append(lambda: _named(lines.headed(lines.remark), asked))
     tries.append(lambda: _nameless(lines, asked))
-    if len(lines.records) > 1 and any(number(field, lines.comma) is None for field in lines.records[0]):
-        tries.append(lambda: _nameless(lines.after(1), asked))
+    if len(lines.records) > 1 and _says_nothing(lines.records[0]):
+        tries.append(lambda: _without_first(_nameless(lines.after(1), asked)))
     for attempt in tries:
         found = attempt()
         if found is not None:
@@ -47,6 +47,15 @@ def from_lines(lines: Lines, asked: Asked) -> Tomogram:
         f"{lines.path}: {NEEDED} (or one line a setting, with the outcomes as the names of columns, or without names "
         f"and the counts of all outcomes); the first line is {', '.join(map(repr, lines.records[0][:6]))}."
     )
+
+
+def _says_nothing(record: list[str]) -> bool:
+    """Whether a line has no numbers and no setting: a title, or names that are not known."""
+    return not any(re.search(r"\d[.,]?\d*$", field) for field in record) and not is_setting(record[0])
+
+
+def _without_first(found: Tomogram | None) -> Tomogram | None:
+    return None if found is None else replace(found, told=f"{found.told}; the first line was left out")
 
 
 def outcome_of(name: str, signs: str | None) -> str | None:
@@ -151,6 +160,9 @@ def _wide(lines: Lines, asked: Asked, at: _Places) -> Tomogram | None:
         if len(record) != len(head):
             raise ValueError(f"{body.where(i)} has {len(record)} fields, the first line {len(head)}.")
     names = [str(outcomes[i]) for i in places]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{lines.path}: two columns are named after the outcome {twice!r}; one is needed.")
     each = None
     if shots is not None:
         each = [count(body.where(i), record[shots], lines.comma) for i, record in enumerate(body.records)]

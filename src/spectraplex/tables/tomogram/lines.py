@@ -40,7 +40,8 @@ class Lines:
 
 
 def lines_of(path: Path, text: str) -> Lines:
-    kept, remark = [], ""
+    kept: list[tuple[int, str]] = []
+    remark = ""
     for i, line in enumerate(text.splitlines(), start=1):
         bare = line.strip()
         if not bare or re.fullmatch(r'"?sep=.?"?', bare, re.IGNORECASE):
