@@ -18,16 +18,21 @@ from . import exchange
 from . import state as states
 from .bootstrap import Estimate, Replicas, estimated, jobs_or_say, replicas
 from .counts import Counted, asked_settings, of_parts, read_counts
-from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
+from .fitting import (
+    Scheme,
+    Task,
+    as_state,
+    hedging_or_say,
+    impossible,
+    likelihood_or_say,
+    scheme_or_say,
+    tolerance_or_say,
+)
 from .frequencies import counts_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
 from .hedging import chosen
 from .notices import notices
 from .outcomes import OWNER
-from .settings import bases_or_say
-from .signs import signs_or_say
-
-_ORDERS = ("same", "reversed")
 
 
 class StateTomography(BaseEstimator):
@@ -115,12 +120,11 @@ class StateTomography(BaseEstimator):
         Parameters
         ----------
         settings : words such as "XZY", one letter a qubit (with ``povms``, tuples of names); or, without ``counts``, a
-            dictionary setting → counts, or a data frame with the columns setting, outcome, count (without the last
-            column every row is one shot), or setting and one column for each outcome.
+            dictionary setting → counts, or a frame with columns setting, outcome, count (without count every row is
+            one shot), or setting and one column for each outcome.
         counts : one a setting: a dictionary of bit strings (or numbers) and counts, such as qiskit's ``Counts``; or an
             array with the counts of all outcomes 00…0, 00…1, …. A setting may come several times.
-        shots : of each setting, where ``counts`` are relative frequencies or percentages: a number, one for each
-            setting, or a dictionary. Frequencies alone do not say how sure they are, and are refused.
+        shots : where ``counts`` are relative frequencies (refused without it): a number, one a setting, a dictionary.
         """
         return self.fit_counted(read_counts(settings, counts, self._scheme().reader, shots))
 
@@ -142,12 +146,7 @@ class StateTomography(BaseEstimator):
         return self.fit(*exchange.from_qiskit(data))
 
     def _scheme(self) -> Scheme:
-        if self.bit_order not in _ORDERS:
-            raise ValueError(f"{OWNER}: bit_order must be 'same' or 'reversed', got {self.bit_order!r}.")
-        if self.readout is not None and self.povms is not None:
-            raise ValueError(f"{OWNER}: give readout or povms, not both; povms.confused(povm, confusion) joins them.")
-        signs, bases = signs_or_say(self.outcomes), bases_or_say(self.bases)
-        return Scheme(self.readout, self.povms, self.bit_order == "reversed", signs, bases)
+        return scheme_or_say(self.readout, self.povms, self.bit_order, self.outcomes, self.bases)
 
     def _task(self, data: Counted) -> Task:
         likelihood, tolerance = likelihood_or_say(self.likelihood), tolerance_or_say(self.tolerance)

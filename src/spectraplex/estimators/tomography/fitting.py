@@ -23,9 +23,11 @@ from ...solve import solve
 from ...stop import Status, Stop
 from .counts import Counted
 from .outcomes import OWNER, Reader
-from .settings import Setting, letters, word
+from .settings import Setting, bases_or_say, letters, word
+from .signs import signs_or_say
 
 LIKELIHOODS = ("multinomial", "least-squares", "weighted")
+_ORDERS = ("same", "reversed")
 _NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
 _SHARE = 1e-4  # gap as a share of what is gained over the fully mixed state, for least squares
 _LITTLE = 1e-3  # of the value of the fully mixed state: no gain smaller than this is asked to be resolved
@@ -83,6 +85,15 @@ class Scheme:
         if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
         return Pauli(words, readout=self.readout)
+
+
+def scheme_or_say(readout: Any, povms: Any, bit_order: Any, outcomes: Any, bases: Any) -> Scheme:
+    """How settings and outcomes are meant, or a sentence on what cannot be."""
+    if not isinstance(bit_order, str) or bit_order not in _ORDERS:
+        raise ValueError(f"{OWNER}: bit_order must be 'same' or 'reversed', got {bit_order!r}.")
+    if readout is not None and povms is not None:
+        raise ValueError(f"{OWNER}: give readout or povms, not both; povms.confused(povm, confusion) joins them.")
+    return Scheme(readout, povms, bit_order == "reversed", signs_or_say(outcomes), bases_or_say(bases))
 
 
 def _columns_or_say(i: int, confusion: Array) -> None:

@@ -153,20 +153,22 @@ def from_table(
     A zero says nothing and is left out, but the first row names all outcomes, and a setting without shots is one.
     """
     of: list[int] = []
-    held: tuple[list[str], list[str], list[float]] = [], [], []
+    words: list[str] = []
+    names: list[str] = []
+    counts: list[float] = []
     for row, (setting, fields) in enumerate(zip(settings, rows, strict=True)):
         for place, (outcome, field) in enumerate(zip(outcomes, fields, strict=True)):
-            if isinstance(field, str):
-                value = 0.0 if field in ("", "0") else count(where(row), field, comma)
-            else:
-                value = count(where(row), str(field))
+            value = (0.0 if field in ("", "0") else number(field, comma)) if isinstance(field, str) else float(field)
+            if value is None or not 0.0 <= value < float("inf"):
+                value = count(where(row), str(field), comma)  # which says what is wrong
             if value or place == 0 or row == 0:
-                for column, one in zip(held, (setting, outcome, value), strict=True):
-                    column.append(one)  # type: ignore[attr-defined]
+                words.append(setting)
+                names.append(outcome)
+                counts.append(value)
                 of.append(row)
-    fractions = any(value % 1.0 for value in held[2])
+    fractions = any(value % 1.0 for value in counts)
     each = None if shots is None or not fractions else shots_by_setting(path, settings, shots)
-    return Tomogram(*held, lambda i: where(of[i]), told, each)
+    return Tomogram(words, names, counts, lambda i: where(of[i]), told, each)
 
 
 def shots_by_setting(path: Path, settings: Sequence[str], shots: Sequence[float]) -> dict[str, float]:
