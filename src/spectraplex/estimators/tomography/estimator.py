@@ -18,16 +18,7 @@ from . import exchange
 from . import state as states
 from .bootstrap import Estimate, Replicas, estimated, jobs_or_say, replicas
 from .counts import Counted, asked_settings, of_parts, read_counts
-from .fitting import (
-    Scheme,
-    Task,
-    as_state,
-    hedging_or_say,
-    impossible,
-    likelihood_or_say,
-    scheme_or_say,
-    tolerance_or_say,
-)
+from .fitting import Scheme, Task, as_state, impossible, scheme_or_say, task_or_say
 from .frequencies import counts_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
 from .hedging import chosen
@@ -149,11 +140,9 @@ class StateTomography(BaseEstimator):
         return scheme_or_say(self.readout, self.povms, self.bit_order, self.outcomes, self.bases)
 
     def _task(self, data: Counted) -> Task:
-        likelihood, tolerance = likelihood_or_say(self.likelihood), tolerance_or_say(self.tolerance)
         whole(OWNER, "random_state", self.random_state, least=0)
-        most, hedging = whole(OWNER, "max_iter", self.max_iter), hedging_or_say(self.hedging)
-        measured = self._scheme().measurements(data.settings)
-        return Task(data, measured, likelihood, hedging, tolerance, most, self.device)
+        asked = self.likelihood, self.hedging, self.tolerance, self.max_iter, self.device
+        return task_or_say(data, self._scheme(), *asked)
 
     def _take(self, task: Task, result: Any) -> None:
         measurements, data = task.measurements, task.data

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import is_real, is_word, number
+from ...checks import is_real, is_word, number, whole
 from ...domains.sets import Spectrahedron
 from ...matrices.factors import Symmetric
 from ...measurements.pauli import Pauli
@@ -211,6 +211,15 @@ class Task:
         width = noise.shape[1]
         weights = np.concatenate([(1 - _MIXED) * state.weights, np.full(width, _MIXED / width)])
         return Symmetric(np.concatenate([state.vectors, noise], axis=1), weights)
+
+
+def task_or_say(
+    data: Counted, scheme: Scheme, likelihood: Any, hedging: Any, tolerance: Any, max_iter: Any, device: Any
+) -> Task:
+    """Counts, and what is asked of their fit, or a sentence on what cannot be asked."""
+    kind, share = likelihood_or_say(likelihood), tolerance_or_say(tolerance)
+    most, shots = whole(OWNER, "max_iter", max_iter), hedging_or_say(hedging)
+    return Task(data, scheme.measurements(data.settings), kind, shots, share, most, device)
 
 
 def as_state(X: Any) -> Symmetric:
