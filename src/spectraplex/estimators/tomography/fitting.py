@@ -214,7 +214,13 @@ class Task:
 
 
 def task_or_say(
-    data: Counted, scheme: Scheme, likelihood: Any, hedging: Any, tolerance: Any, max_iter: Any, device: Any
+    data: Counted,
+    scheme: Scheme,
+    likelihood: Any,
+    hedging: Any,
+    tolerance: Any,
+    max_iter: Any = 500,
+    device: Any = None,
 ) -> Task:
     """Counts, and what is asked of their fit, or a sentence on what cannot be asked."""
     kind, share = likelihood_or_say(likelihood), tolerance_or_say(tolerance)
