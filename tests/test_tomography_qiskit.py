@@ -66,6 +66,15 @@ def test_options_of_the_fitter_are_checked():
             tomography_fitter(counts, counts.sum(axis=2)[0], index, np.zeros((3, 0)), **{name: wrong})
 
 
+def test_an_outcome_of_the_circuit_that_never_came():
+    index, seen = np.array([[0], [1], [2]]), np.array([[50, 50], [90, 10], [50, 50]])
+    both = np.array([seen, 0 * seen])
+    fits, facts = tomography_fitter(both, both.sum(axis=2)[0], index, np.zeros((3, 0)), hedging="auto")
+    assert np.trace(fits[0]).real == pytest.approx(1.0) and not fits[1].any() and facts["gap"][1] == 0.0
+    with pytest.raises(ValueError, match="all counts are zero"):
+        tomography_fitter(both[1:], both.sum(axis=2)[0], index, np.zeros((3, 0)))
+
+
 def test_the_real_package():
     """An asymmetric circuit, through the analysis of qiskit-experiments with our fitter, and without it."""
     tomography = pytest.importorskip("qiskit_experiments.library.tomography")
