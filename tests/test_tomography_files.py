@@ -161,6 +161,10 @@ def test_z_may_come_first(tmp_path):
         ("o.npy", "junk", "cannot be read as npy"),
         ("p.mat", "junk", "cannot be read as mat"),
         ("q.txt", "# remarks alone\n", "the file is empty"),
+        ("s.csv", "setting,00,01,1O,11\nXX,1,2,3,4\n", "names 3 of 4 outcomes, and '1O' is none"),
+        ("t.csv", "q1,q2,x00,01,10,11\nX,X,1,2,3,4\n", "names 3 of 4 outcomes, and 'x00' is none"),
+        ("u.csv", "setting,outcome,ratio,shots\nXX,00,.5,10\n", "columns named setting, outcome and count"),
+        ("v.json", '{"setting": ["XX"], "outcome": ["00"], "how often": [7]}', "entry 1: the count 'None'"),
         ("r.csv", "prep,setting,00,01\nZ,X,1,2\n", "process tomography is not here yet"),
     ],
 )

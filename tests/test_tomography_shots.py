@@ -53,6 +53,10 @@ def test_shots_in_frames():
         (lambda fit: fit(WORDS, COUNTS / 100), "frequencies.*shots=100"),
         (lambda fit: fit(WORDS, COUNTS / 100, shots=0.3), "frequencies.*shots=100"),
         (lambda fit: fit(pd.DataFrame({"setting": ["Z"], "outcome": ["0"], "p": [1.0]})), "'p' are frequencies"),
+        (
+            lambda fit: fit(pd.DataFrame({"setting": ["Z"], "outcome": ["0"], "ratio": [0.5], "shots": [10]})),
+            "no column 'count'",
+        ),
         (lambda fit: fit(WORDS, COUNTS / 110, shots=100), "'XX': all outcomes sum to 0.909091.*no outcome may be miss"),
         (lambda fit: fit(WORDS, COUNTS, shots=137), "the counts sum to 100, but 137 shots were said"),
         (lambda fit: fit(WORDS, COUNTS / 100, shots=-5), "shots must be numbers that are not negative"),

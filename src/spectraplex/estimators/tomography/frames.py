@@ -56,7 +56,7 @@ def from_frame(frame: Any) -> Columns:
     frequencies = column(FREQUENCY) if counts is None else None
     if frequencies is not None:
         counts = frequencies
-    elif counts is None:
+    elif counts is None and len(known) == 3:  # nothing else could be the counts
         counts, shots = shots, None
     if counts is None and settings is not None and outcomes is not None and len(known) == 2:
         counts = [1.0] * len(settings)  # settings and outcomes alone: every row is one shot

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,9 @@ def _parsed(path: Path, text: str) -> Any:
     except RecursionError:
         raise ValueError(f"{path}: the JSON is nested too deeply; settings with their counts are needed.") from None
     try:
-        return _value(ast.parse(text.strip(), mode="eval").body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # what is wrong gets a sentence here
+            return _value(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise _Other(f"{path} is not JSON ({wrong}).") from None
 
@@ -176,7 +179,7 @@ def _records(path: Path, records: list[dict[str, Any]], asked: Asked) -> Tomogra
         return _rows(path, words, held, "", merged)
     outcomes = [_word(_first(record, OUTCOME)) for record in records]
     counts = [_first(record, COUNT + FREQUENCY) for record in records]
-    if not any(name in record for record in records for name in COUNT + FREQUENCY):
+    if all(name in SETTING + OUTCOME for record in records for name in record):  # one shot each
         counts = [1] * len(records)
     frequencies = all(_first(record, COUNT) is None for record in records) and _first(records[0], FREQUENCY) is not None
     shots: list[Any] = [_first(record, SHOTS) for record in records]
@@ -197,7 +200,7 @@ def _unnamed(path: Path, rows: list[Any], asked: Asked) -> list[str]:
     bare = [text for text in texts if set(text) <= {"0", "1"}]
     if len(bare) == len(texts) and texts:
         width = 2 ** max(map(len, texts))
-    elif texts and all(text.isdigit() for text in texts):
+    elif texts and all(text.isascii() and text.isdigit() for text in texts):
         width = 2 ** max(int(text) for text in texts).bit_length()
     else:
         width = max((len(row) for row in rows), default=0)

@@ -90,9 +90,10 @@ def _places(head: list[str]) -> _Places:
         return [i for i, name in enumerate(head) if re.fullmatch(rf"(?:{'|'.join(names)})[ _]?\d+", name)]
 
     value, shots = one(COUNT + FREQUENCY), one(SHOTS)
-    if value is None:
+    setting, outcome = several(SETTING), several(OUTCOME)
+    if value is None and len(head) == len(setting) + len(outcome) + 1:  # nothing else could be the counts
         value, shots = shots, None
-    return _Places(several(SETTING), several(OUTCOME), value, shots)
+    return _Places(setting, outcome, value, shots)
 
 
 def _named(lines: Lines, asked: Asked) -> Tomogram | None:
@@ -154,8 +155,15 @@ def _wide(lines: Lines, asked: Asked, at: _Places) -> Tomogram | None:
         before = [i for i in range(places[0]) if i < len(first)]
         setting = [i for i in before if is_setting(first[i])] or [i for i in before if letters_of(first[i])]
         setting = setting if len(setting) == 1 or all(len(first[i]) == 1 for i in setting) else setting[:1]
-    shots = at.value if at.shots is None and at.value not in (None, *places) else at.shots
-    shots = shots if shots is not None and head[shots].lower() in SHOTS else None
+    other = [name for i, name in enumerate(head) if i not in (*places, *setting, at.shots)]
+    width = (
+        2 ** len(letters_of(_joined(first, setting)) or "") if setting and max(setting) < len(first) else len(places)
+    )
+    if other and len(places) != width:
+        raise ValueError(
+            f"{lines.path}: the first line names {len(places)} of {width} outcomes, and {other[0]!r} is none that is "
+            "known; name all of them, such as 00, 01, …; --outcomes DS says that D is 0 and S is 1."
+        )
     for i, record in enumerate(body.records):
         if len(record) != len(head):
             raise ValueError(f"{body.where(i)} has {len(record)} fields, the first line {len(head)}.")
@@ -164,8 +172,8 @@ def _wide(lines: Lines, asked: Asked, at: _Places) -> Tomogram | None:
     if twice is not None:
         raise ValueError(f"{lines.path}: two columns are named after the outcome {twice!r}; one is needed.")
     each = None
-    if shots is not None:
-        each = [count(body.where(i), record[shots], lines.comma) for i, record in enumerate(body.records)]
+    if at.shots is not None:
+        each = [count(body.where(i), record[at.shots], lines.comma) for i, record in enumerate(body.records)]
     rows = [[record[i] for i in places] for record in body.records]
     if setting:
         return _tabled(body, [_joined(record, setting) for record in body.records], names, rows, each)
