@@ -139,3 +139,34 @@ def test_reports_of_other_sizes(tmp_path):
         report.render(3)
     with pytest.raises(FileNotFoundError, match="no folder"):
         report.write(model, tmp_path / "no" / "report.html")
+
+
+def test_frequencies_of_ions_with_shots(tmp_path):
+    path, out = tmp_path / "ions.csv", tmp_path / "state"
+    rows = [",".join([w, *(f"{n / 100:.2f}" for n in row)]) for w, row in zip(WORDS, COUNTS, strict=True)]
+    path.write_text("\n".join(["setting,DD,DS,SD,SS", *rows]), encoding="utf-8")
+    done = run(path, "-o", out, "--no-report", "--bootstrap", "0", code=2)
+    assert "shots=100" in done.stderr and "--shots 100" in done.stderr
+    done = run(path, "-o", out, "--no-report", "--bootstrap", "0", "--shots", "100")
+    assert "outcomes='SD' turns that" in done.stderr
+    model = StateTomography().fit(WORDS, COUNTS)
+    assert json.loads((out / "state.json").read_text(encoding="utf-8"))["shots"] == 900
+    assert np.abs(np.load(out / "state.npz")["density_matrix"] - model.density_matrix()).max() < 1e-12
+    run(path, "-o", out, "--force", "--no-report", "--bootstrap", "0", "--shots", "100", "--outcomes", "SD")
+    other = StateTomography().fit(WORDS, COUNTS[:, ::-1])
+    assert np.abs(np.load(out / "state.npz")["density_matrix"] - other.density_matrix()).max() < 1e-12
+
+
+def test_a_table_without_settings(tmp_path):
+    path, rows, out = tmp_path / "table.txt", tmp_path / "rows.txt", tmp_path / "state"
+    np.savetxt(path, COUNTS, fmt="%d", header="counts of all outcomes")
+    rows.write_text("\n".join(WORDS), encoding="utf-8")
+    quick = ("--no-report", "--bootstrap", "0", "--force")
+    assert "--bases XYZ" in run(path, "-o", out, *quick, code=2).stderr
+    held = []
+    for more in (("--bases", "XYZ"), ("--settings", rows)):
+        assert "taken as XX, XY, XZ, …, ZZ" in run(path, "-o", out, *quick, *more).stderr
+        held.append(np.load(out / "state.npz")["density_matrix"])
+    assert np.array_equal(held[0], StateTomography().fit(WORDS, COUNTS).density_matrix()) and np.array_equal(*held)
+    assert "bases must say" in run(path, "-o", out, *quick, "--bases", "QQQ", code=2).stderr
+    assert "does not exist" in run(path, "-o", out, *quick, "--settings", tmp_path / "no.txt", code=2).stderr

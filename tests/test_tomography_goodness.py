@@ -50,3 +50,7 @@ def test_it_is_worked_out_once_until_there_are_refits():
     assert model.goodness_of_fit() is first
     assert model.bootstrap(3).goodness_of_fit() is not first
     assert model.fit(["XX", "ZZ"], [[9, 0, 0, 8], [1, 9, 8, 2]]).goodness_of_fit().statistic != first.statistic
+
+
+def test_rounding_is_not_printed_as_a_negative_deviance():
+    assert str(goodness.Goodness(-1e-13, 1.0, 1.0, "simulated")).startswith("deviance 0, 1 expected")

@@ -146,7 +146,7 @@ def test_how_many_numbers_settings_tell(measured, count):
 
 def test_notices():
     assert any("at most 11 numbers of the 15" in words for words in _notices(["XX", "XY", "YX", "YY", "ZZ"]))
-    assert any("not whole numbers" in words for words in StateTomography().fit(["X"], [[0.25, 0.75]]).notices_)
+    assert any("not whole numbers" in words for words in StateTomography().fit(["X"], [[2.25, 0.75]]).notices_)
     words, rng = sim.all_settings(3), np.random.default_rng(0)
     counts = sim.counted(sim.noisy(sim.w_state(3), 0.1), words, 500, rng)
     short = StateTomography(max_iter=1, tolerance=1e-9).fit(words, counts)

@@ -46,6 +46,35 @@ def test_data_of_an_experiment_as_it_stores_them():
         StateTomography().from_qiskit([{**data[0], "metadata": {"m_idx": [4, 0]}}])
 
 
+def test_bits_that_the_circuit_itself_wrote_are_summed_over():
+    facts = {"m_idx": [0, 1], "clbits": [3, 1], "cond_clbits": None}
+    data = [{"counts": {"0 010": 3, "1000": 4, "1101": 5, "0000": 2}, "metadata": facts}]
+    found = StateTomography.from_qiskit(data)
+    plain = {"00": 2, "10": 3, "01": 9}  # bit 1 is that of qubit 1, the first letter, bit 3 that of qubit 0
+    assert found.settings_ == ("XZ",) and found.shots_.tolist() == [14.0]
+    np.testing.assert_allclose(
+        found.predict_counts(["XZ"], 14), StateTomography().fit(["XZ"], [plain]).predict_counts(["XZ"], 14), atol=1e-6
+    )
+    with pytest.raises(ValueError, match="hang on the outcome of some of the measured qubits"):
+        StateTomography.from_qiskit([{**data[0], "metadata": {**facts, "cond_clbits": [0]}}])
+
+
+def test_options_of_the_fitter_are_checked():
+    index, counts = np.array([[0], [1], [2]]), np.array([[[5, 5], [9, 1], [5, 5]]])
+    for name, wrong in (("likelihood", "best"), ("hedging", -1), ("tolerance", 0)):
+        with pytest.raises(ValueError, match=name):
+            tomography_fitter(counts, counts.sum(axis=2)[0], index, np.zeros((3, 0)), **{name: wrong})
+
+
+def test_an_outcome_of_the_circuit_that_never_came():
+    index, seen = np.array([[0], [1], [2]]), np.array([[50, 50], [90, 10], [50, 50]])
+    both = np.array([seen, 0 * seen])
+    fits, facts = tomography_fitter(both, both.sum(axis=2)[0], index, np.zeros((3, 0)), hedging="auto")
+    assert np.trace(fits[0]).real == pytest.approx(1.0) and not fits[1].any() and facts["gap"][1] == 0.0
+    with pytest.raises(ValueError, match="all counts are zero"):
+        tomography_fitter(both[1:], both.sum(axis=2)[0], index, np.zeros((3, 0)))
+
+
 def test_the_real_package():
     """An asymmetric circuit, through the analysis of qiskit-experiments with our fitter, and without it."""
     tomography = pytest.importorskip("qiskit_experiments.library.tomography")
@@ -75,6 +104,12 @@ def test_the_real_package():
     assert np.isclose(
         model.expectation(qutip.tensor(qutip.sigmay(), qutip.qeye(2), qutip.sigmaz())), model.expectation("YIZ")
     )
+    with_bit = QuantumCircuit(2, 1)
+    with_bit.h(0)
+    with_bit.cx(0, 1)
+    with_bit.measure(0, 0)
+    mixed = tomography.StateTomography(with_bit, measurement_indices=[1]).run(backend, shots=2000, analysis=None)
+    assert StateTomography().from_qiskit(mixed.block_for_results()).purity() < 0.52
     turned = model.to_qiskit(reverse=True)
     assert state_fidelity(turned, Statevector(circuit.reverse_bits())) > 0.98
     channel = tomography.ProcessTomography(QuantumCircuit(1)).run(backend, shots=20, analysis=None)

@@ -17,13 +17,31 @@ from .words import sentences
 @sentences
 def tomography(
     file: Annotated[
-        Path, typer.Argument(metavar="COUNTS", help="CSV with setting, outcome, count; one line a setting; or JSON.")
+        Path,
+        typer.Argument(
+            metavar="COUNTS", help="CSV with setting, outcome, count; one line a setting; JSON; npy, npz, mat."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="STATE", help="The folder to write.")],
     likelihood: Annotated[str, typer.Option(help="multinomial, least-squares or weighted.")] = "multinomial",
     bit_order: Annotated[
         str, typer.Option(help="same: the first bit belongs to the first letter; reversed: the last bit does.")
     ] = "same",
+    shots: Annotated[
+        float | None, typer.Option(metavar="N", help="Shots of every setting, where the file has frequencies.")
+    ] = None,
+    outcomes: Annotated[
+        str | None, typer.Option(help="What stands for outcomes 0 and 1: DS, ud, 10, …; found out if not said.")
+    ] = None,
+    bases: Annotated[
+        str | None,
+        typer.Option(
+            help="XYZ, ZXY, IXYZ, …: the bases that digits 0, 1, 2 are, and the order of rows that name no settings."
+        ),
+    ] = None,
+    rows: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="The settings of rows that name none, one a line.")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="A state to compare with: W or GHZ.")] = None,
     bootstrap: Annotated[
         int | None, typer.Option(metavar="N", help="Refits for error bars; 100 up to five qubits, else none.")
@@ -49,8 +67,9 @@ def tomography(
     if bootstrap is not None and (bootstrap < 0 or bootstrap == 1):
         raise ValueError(f"--bootstrap must be 0 or at least 2, got {bootstrap}.")
     settings = {"likelihood": likelihood, "bit_order": bit_order, "random_state": seed}
+    settings |= {"outcomes": outcomes, "bases": bases}
     settings["hedging"] = number_or_word(hedging)
     settings["tolerance"] = "auto" if tolerance is None else tolerance
     command = ("spectraplex", *sys.argv[1:])
-    job = Job(file, out, settings, target, bootstrap, encoding, report, force, quiet, command)
+    job = Job(file, out, settings, target, bootstrap, encoding, rows, shots, report, force, quiet, command)
     summarised(fitted(job), out, quiet, json)

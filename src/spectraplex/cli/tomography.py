@@ -15,7 +15,7 @@ from ..estimators import StateTomography
 from ..estimators.tomography.counts import collect
 from ..estimators.tomography.state import density_matrix
 from ..tables.given import name_of
-from ..tables.tomogram import read_tomogram
+from ..tables.tomogram import Asked, read_tomogram
 from .out import put_json, put_words
 from .talk import say
 from .words import shown
@@ -36,6 +36,8 @@ class Job:
     target: str | None
     bootstrap: int | None
     encoding: str | None
+    rows: Path | None  # a file with the settings of the rows
+    shots: float | None
     report: bool
     force: bool
     quiet: bool
@@ -50,11 +52,13 @@ def tomography(job: Job) -> dict[str, Any]:
 
         ready()
     began = time.perf_counter()
-    given = read_tomogram(job.file, job.encoding)
     model = StateTomography(**job.settings)
+    reader = model._scheme().reader
+    given = read_tomogram(job.file, asked=Asked(job.encoding, model.outcomes, model.bases, job.rows, job.shots))
     if not job.quiet:
         say(f"{given.told}.")
-    data = collect(given.settings, given.outcomes, given.counts, model._scheme().reader, given.where)
+    shots = given.shots if job.shots is None else job.shots
+    data = collect(given.settings, given.outcomes, given.counts, reader, given.where, shots)
     model.fit_counted(data)
     refits = job.bootstrap
     if refits is None:

@@ -16,6 +16,7 @@ from .fitting import Task, as_state
 from .outcomes import OWNER
 
 KINDS = ("parametric", "resampled")
+_ROUNDING = 1e-9  # of the shots of a setting: what sums of fractions are off from whole numbers
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ def replicas(task: Task, state: Symmetric, count: int, kind: str, seed: int, job
     """Draw counts ``count`` times and fit each, beginning at the state; the same for any number of jobs."""
     if kind not in KINDS:
         raise ValueError(f"{OWNER}: kind must be one of {', '.join(KINDS)}, got {kind!r}.")
-    scarce = np.flatnonzero(np.round(task.data.shots) < 1.0)
+    scarce = np.flatnonzero(task.data.shots < 1.0 - _ROUNDING)
     if scarce.size:
         name, shots = task.data.words[scarce[0]], task.data.shots[scarce[0]]
         raise ValueError(
             f"{OWNER}: the counts of setting {name!r} sum to {shots:.3g}, less than one shot; only shots can be drawn "
-            "again. Multiply frequencies by the number of shots."
+            "again. If these are frequencies, say of how many shots (shots=)."
         )
     chances = task.chances(state) if kind == "parametric" else task.data.counts
     start = task.warm(state)
@@ -81,11 +82,20 @@ def _one(task: Task, chances: Array, start: Symmetric, key: list[int]) -> tuple[
 
 
 def draw(task: Task, chances: Array, rng: np.random.Generator) -> Array:
-    """As many shots of every setting as there were, from these chances (up to a factor a setting)."""
+    """As many shots of every setting as there were, from these chances (up to a factor a setting).
+
+    Fractional shots N are drawn as F or F + 1 whole ones, F ≤ N < F + 1, that count N/F or N/(F + 1) each: their sum is
+    N, and F comes so often that they scatter by N p(1 − p), as N shots do.
+    """
     data, out = task.data, np.empty(chances.size)
     for s, shots in enumerate(data.shots):
         part = slice(data.starts[s], data.starts[s + 1])
-        out[part] = rng.multinomial(round(shots), chances[part] / chances[part].sum())
+        whole = round(shots)
+        if abs(shots - whole) > _ROUNDING * shots:
+            below = int(shots)
+            whole = below if rng.random() < below * (below + 1 - shots) / shots else below + 1
+        drawn = rng.multinomial(whole, chances[part] / chances[part].sum())
+        out[part] = drawn if whole == shots else drawn * (shots / whole)
     return out
 
 

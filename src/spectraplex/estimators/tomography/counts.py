@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import is_real, numbers
+from ...checks import numbers
 from ...places.numpy import Array
 from ..input.observations import as_frame
-from .outcomes import OWNER, PROCESS, Reader, spelling, whole_outcomes
+from .frames import from_frame, with_index
+from .frequencies import counted, shots_of
+from .outcomes import OWNER, Reader, spelling
+from .settings import Setting, as_setting, word
+from .signs import Spelling
 
-Setting = tuple[str, ...]
 Outcomes = Callable[[Setting], Reader]  # the reader of the outcomes of a setting
-_NAMES = {"setting": ("setting", "settings", "basis"), "outcome": ("outcome", "outcomes", "bits", "bitstring")}
-_NAMES["count"] = ("count", "counts", "shots", "n")
 _MOST = 2**53  # shots of a setting: the next whole number is no floating-point number
-_CHANNEL = ("preparation", "prep", "prepared", "input", "input_state", "prepared_state", "preparation_setting")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class Counted:
     counts: Array
     starts: Array
     empty: int = 0  # settings that had no shots and were left out
+    told: str = ""  # what signs of outcomes were taken to be, if they were not bits
+    said: bool = False  # whether the shots were said
 
     @property
     def shots(self) -> Array:
@@ -46,16 +48,19 @@ class Counted:
         return Counted(self.settings, counts, self.starts)
 
 
-def word(setting: Setting) -> str:
-    return "".join(setting) if all(len(one) == 1 for one in setting) else " ".join(setting)
-
-
-def read_counts(settings: Any, counts: Any, reader: Outcomes) -> Counted:
+def read_counts(settings: Any, counts: Any, reader: Outcomes, shots: Any = None) -> Counted:
     """Whatever ``fit`` was given, checked: settings with counts, a dictionary of both, or a frame."""
     if counts is None:
-        frame = as_frame(settings, OWNER)
+        frame = as_frame(with_index(settings), OWNER)
         if frame is not None:
-            return _collected(*_from_frame(frame), reader)
+            columns = from_frame(frame)
+            asked = columns.shots if shots is None else shots
+            if columns.frequencies and asked is None:
+                raise ValueError(
+                    f"{OWNER}: the frame has no column 'count'; {columns.frequencies!r} are frequencies, which do not "
+                    "say how sure they are. Say of how many shots: fit(frame, shots=100), or give a column 'shots'."
+                )
+            return collect(columns.settings, columns.outcomes, columns.counts, reader, shots=asked)
         if not isinstance(settings, Mapping):
             raise TypeError(
                 f"{OWNER}: counts are missing; give fit(settings, counts), a dictionary setting → counts, or a frame "
@@ -72,7 +77,7 @@ def read_counts(settings: Any, counts: Any, reader: Outcomes) -> Counted:
     keys = [outcome for given in counts if isinstance(given, Mapping) for outcome in given]
     spell = spelling(keys, reader(found[0]))
     rows: list[Any] = [_row(setting, given, reader, spell) for setting, given in zip(found, counts, strict=True)]
-    return _merged([reader(setting).setting for setting in found], rows)
+    return _merged([reader(setting).setting for setting in found], rows, reader, shots, spell.told)
 
 
 def asked_settings(settings: Any, parts: int) -> tuple[Setting, ...]:
@@ -119,19 +124,7 @@ def _listed(settings: Any) -> list[Any]:
     return list(settings)
 
 
-def as_setting(given: Any, i: int) -> Setting:
-    """A word of letters, or a tuple of names."""
-    pair = isinstance(given, tuple | list) and len(given) == 2 and all(isinstance(one, str) for one in given)
-    if pair and len(given[0]) == len(given[1]) > 1 and set(given[0] + given[1]) <= set("XYZxyz"):
-        raise ValueError(PROCESS)  # what was prepared and what was measured
-    if isinstance(given, str) and given.strip():
-        return tuple(given.split()) if " " in given.strip() else tuple(given.strip())
-    if isinstance(given, tuple | list) and given:
-        return tuple(str(one) for one in given)
-    raise TypeError(f"{OWNER}: settings[{i}] must be a word such as 'XZY' or a tuple of names, got {given!r}.")
-
-
-def _row(setting: Setting, given: Any, reader: Outcomes, spell: Callable[[Any], Any]) -> Array:
+def _row(setting: Setting, given: Any, reader: Outcomes, spell: Spelling) -> Array:
     """The counts of one setting, all outcomes in order."""
     read, name = reader(setting), f"setting {word(setting)!r}"
     row = np.zeros(read.total)
@@ -139,7 +132,7 @@ def _row(setting: Setting, given: Any, reader: Outcomes, spell: Callable[[Any], 
         return row
     if isinstance(given, Mapping):
         for outcome, count in given.items():
-            row[read.index(spell(outcome), name)] += _count(count, f"{name}, outcome {outcome!r}")
+            row[read.index(spell(outcome), name, outcome)] += _count(count, f"{name}, outcome {outcome!r}")
         return row
     array = numbers(OWNER, f"counts of {name}", given, ndim=1)
     if array.dtype.kind == "c":
@@ -148,8 +141,11 @@ def _row(setting: Setting, given: Any, reader: Outcomes, spell: Callable[[Any], 
         raise ValueError(f"{OWNER}: {name} has {read.total} outcomes, but {array.size} counts were given.")
     if (array < 0).any():
         place = int(np.argmin(array >= 0))
-        raise ValueError(f"{OWNER}: {name}: the count of outcome {place} is {array[place]:g}; counts are not negative.")
-    return np.asarray(array[read.order()]) if read.backwards else array
+        raise ValueError(
+            f"{OWNER}: {name}: the count of outcome {place} is {array[place]:g}; counts are not negative "
+            "(where a corrected readout made them so, give the raw counts and readout=)."
+        )
+    return array if read.plain else np.asarray(array[read.order()])
 
 
 def _count(count: Any, where: str) -> float:
@@ -162,28 +158,6 @@ def _count(count: Any, where: str) -> float:
     return number
 
 
-def _from_frame(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    known = {str(name).lower(): name for name in frame.columns}
-    if any(name in known for name in _CHANNEL):
-        raise ValueError(PROCESS)
-    columns = []
-    for role, names in _NAMES.items():
-        name = next((known[name] for name in names if name in known), None)
-        if name is None and role == "count" and len(known) == 2:
-            break  # settings and outcomes alone: every row is one shot
-        if name is None:
-            raise ValueError(
-                f"{OWNER}: the frame has no column {role!r}; it needs setting, outcome and count, and has "
-                f"{', '.join(map(str, frame.columns))}."
-            )
-        columns.append(frame[name])
-    settings = columns[0].to_list()
-    outcomes = columns[1].to_list()
-    if outcomes and all(is_real(one) and one % 1 == 0 for one in outcomes):
-        outcomes = whole_outcomes(np.asarray(outcomes), len(as_setting(settings[0], 0)), "the column of outcomes")
-    return settings, outcomes, columns[2].to_list() if len(columns) > 2 else [1.0] * len(settings)
-
-
 def _hashable(column: list[Any]) -> list[Any]:
     return [tuple(one) if isinstance(one, list | np.ndarray) else one for one in column]
 
@@ -194,23 +168,14 @@ def collect(
     counts: Sequence[Any],
     reader: Outcomes,
     where: Callable[[int], str] | None = None,
+    shots: Any = None,
 ) -> Counted:
     """From three columns of equal length; ``where`` says in sentences where the i-th of them stands."""
-    return _collected(list(settings), list(outcomes), list(counts), reader, where)
-
-
-def _collected(
-    settings: list[Any],
-    outcomes: list[Any],
-    counts: list[Any],
-    reader: Outcomes,
-    where: Callable[[int], str] | None = None,
-) -> Counted:
     rows: dict[Setting, Array] = {}
     named: dict[Any, tuple[Array, Reader]] = {}  # files have millions of lines and few words
     places: dict[tuple[Reader, Any], int] = {}
-    settings, outcomes = _hashable(settings), _hashable(outcomes)
-    spell = spelling(set(outcomes), reader(as_setting(settings[0], 0))) if settings else None
+    settings, outcomes = _hashable(list(settings)), _hashable(list(outcomes))
+    spell = spelling(set(outcomes), reader(as_setting(settings[0], 0))) if settings else Spelling(lambda given: given)
 
     def told(i: int) -> str:
         return f"{f'row {i + 1}' if where is None else where(i)} (setting {settings[i]!r})"
@@ -222,15 +187,19 @@ def _collected(
         row, read = named[given]
         place = places.get((read, outcome))
         if place is None:
-            place = places[read, outcome] = read.index(spell(outcome) if spell else outcome, told(i))
+            place = places[read, outcome] = read.index(spell(outcome), told(i), outcome)
         row[place] += _count(count, told(i))
     if not rows:
         raise ValueError(f"{OWNER}: there are no counts.")
-    return _merged(list(rows), list(rows.values()))
+    return _merged(list(rows), list(rows.values()), reader, shots, spell.told)
 
 
-def _merged(settings: list[Setting], rows: list[Array]) -> Counted:
+def _merged(settings: list[Setting], rows: list[Array], reader: Outcomes, shots: Any, told: str) -> Counted:
     """Every setting once, counts added up; those without shots left out."""
+    each = shots_of(shots, settings, lambda key: reader(as_setting(_hashable([key])[0], 0)).setting)
+    if each is not None:
+        named = zip(settings, rows, each, strict=True)
+        rows = [counted(row, some, f"setting {word(setting)!r}") for setting, row, some in named]
     held: dict[Setting, Array] = {}
     for setting, row in zip(settings, rows, strict=True):
         held[setting] = held[setting] + row if setting in held else row
@@ -251,4 +220,6 @@ def _merged(settings: list[Setting], rows: list[Array]) -> Counted:
             "exactly in floating point. Divide all counts by the same number."
         )
     starts = np.concatenate([[0], np.cumsum([row.size for row in seen.values()])])
-    return Counted(tuple(seen), np.concatenate(list(seen.values())), starts, len(held) - len(seen))
+    return Counted(
+        tuple(seen), np.concatenate(list(seen.values())), starts, len(held) - len(seen), told, shots is not None
+    )

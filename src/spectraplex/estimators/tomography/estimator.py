@@ -18,13 +18,12 @@ from . import exchange
 from . import state as states
 from .bootstrap import Estimate, Replicas, estimated, jobs_or_say, replicas
 from .counts import Counted, asked_settings, of_parts, read_counts
-from .fitting import Scheme, Task, as_state, hedging_or_say, impossible, likelihood_or_say, tolerance_or_say
+from .fitting import Scheme, Task, as_state, impossible, scheme_or_say, task_or_say
+from .frequencies import counts_or_say
 from .goodness import Goodness, PerSetting, goodness, per_setting
 from .hedging import chosen
 from .notices import notices
 from .outcomes import OWNER
-
-_ORDERS = ("same", "reversed")
 
 
 class StateTomography(BaseEstimator):
@@ -39,6 +38,9 @@ class StateTomography(BaseEstimator):
         with every term divided by the variance p(1 − p) that the counts show.
     bit_order : "same": the first bit of an outcome belongs to the first letter of its setting (also qiskit's Pauli
         labels with qiskit's counts). "reversed": the last bit does (qiskit's counts, settings that begin with qubit 0).
+    outcomes : the characters that stand for the outcomes 0 and 1, such as "DS" or "10". None knows bits, kets, + and −,
+        arrows, ±1, u and d, D and S (dark is 0 and bright is 1), D and B, g and e, H and V; ``notices_`` says so.
+    bases : where settings are digits, which basis each is: "XYZ" (0 is X), "ZXY", or "IXYZ" (1 is X).
     readout : a confusion matrix a qubit, in the order of the letters: column t has the chances of what is read where t
         was the outcome.
     povms : local measurements of your own, as for ``spectraplex.Product``: SIC, MUB, qutrits, mixed dimensions.
@@ -77,6 +79,8 @@ class StateTomography(BaseEstimator):
         likelihood: str = "multinomial",
         *,
         bit_order: str = "same",
+        outcomes: Any = None,
+        bases: Any = None,
         readout: Any = None,
         povms: Any = None,
         hedging: Any = 0.0,
@@ -88,6 +92,8 @@ class StateTomography(BaseEstimator):
     ) -> None:
         self.likelihood = likelihood
         self.bit_order = bit_order
+        self.outcomes = outcomes
+        self.bases = bases
         self.readout = readout
         self.povms = povms
         self.hedging = hedging
@@ -99,21 +105,23 @@ class StateTomography(BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------------ fitting
 
-    def fit(self, settings: Any, counts: Any = None) -> StateTomography:
+    def fit(self, settings: Any, counts: Any = None, shots: Any = None) -> StateTomography:
         """Fit counts.
 
         Parameters
         ----------
         settings : words such as "XZY", one letter a qubit (with ``povms``, tuples of names); or, without ``counts``, a
-            dictionary setting → counts, or a data frame with the columns setting, outcome, count (without the last
-            column every row is one shot).
+            dictionary setting → counts, or a frame with columns setting, outcome, count (without count every row is
+            one shot), or setting and one column for each outcome.
         counts : one a setting: a dictionary of bit strings (or numbers) and counts, such as qiskit's ``Counts``; or an
             array with the counts of all outcomes 00…0, 00…1, …. A setting may come several times.
+        shots : where ``counts`` are relative frequencies (refused without it): a number, one a setting, a dictionary.
         """
-        return self.fit_counted(read_counts(settings, counts, self._scheme().reader))
+        return self.fit_counted(read_counts(settings, counts, self._scheme().reader, shots))
 
     def fit_counted(self, data: Counted) -> StateTomography:
         """The same for counts that are read already."""
+        counts_or_say(data.counts, data.shots)
         task = self._task(data)
         impossible(task)
         if is_word(task.hedging, "auto"):
@@ -129,18 +137,12 @@ class StateTomography(BaseEstimator):
         return self.fit(*exchange.from_qiskit(data))
 
     def _scheme(self) -> Scheme:
-        if self.bit_order not in _ORDERS:
-            raise ValueError(f"{OWNER}: bit_order must be 'same' or 'reversed', got {self.bit_order!r}.")
-        if self.readout is not None and self.povms is not None:
-            raise ValueError(f"{OWNER}: give readout or povms, not both; povms.confused(povm, confusion) joins them.")
-        return Scheme(self.readout, self.povms, self.bit_order == "reversed")
+        return scheme_or_say(self.readout, self.povms, self.bit_order, self.outcomes, self.bases)
 
     def _task(self, data: Counted) -> Task:
-        likelihood, tolerance = likelihood_or_say(self.likelihood), tolerance_or_say(self.tolerance)
         whole(OWNER, "random_state", self.random_state, least=0)
-        most, hedging = whole(OWNER, "max_iter", self.max_iter), hedging_or_say(self.hedging)
-        measured = self._scheme().measurements(data.settings)
-        return Task(data, measured, likelihood, hedging, tolerance, most, self.device)
+        asked = self.likelihood, self.hedging, self.tolerance, self.max_iter, self.device
+        return task_or_say(data, self._scheme(), *asked)
 
     def _take(self, task: Task, result: Any) -> None:
         measurements, data = task.measurements, task.data
@@ -237,7 +239,7 @@ class StateTomography(BaseEstimator):
         given = asked_settings(settings, len(self.local_))
         each = states.shots_or_say(shots, len(given))
         readers = [self._scheme().reader(setting) for setting in given]
-        chances = self._fitted.chances(self.state_, self._scheme().measurements(given))
+        chances = self._fitted.chances(self.state_, self._scheme().measurements(tuple(r.setting for r in readers)))
         totals = [reader.total for reader in readers]
         rows = np.split(np.repeat(each, totals) * chances, np.cumsum(totals)[:-1])
         ordered = [row[np.argsort(reader.order())] for row, reader in zip(rows, readers, strict=True)]

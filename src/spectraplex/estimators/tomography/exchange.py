@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import math
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...checks import is_word
 from ...measurements.povms import pauli
 from ...places.numpy import Array
 from .counts import read_counts
-from .fitting import Scheme, Task, as_state
+from .fitting import Scheme, as_state, task_or_say
+from .hedging import chosen
 from .outcomes import OWNER, PROCESS
 from .state import density_matrix
+
+CONDITIONAL = f"{OWNER}: states that hang on the outcome of some of the measured qubits are not here yet."
 
 
 def turned(rho: Array, local: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
@@ -62,8 +68,21 @@ def from_qiskit(data: Any) -> tuple[list[str], list[Any]]:
         if any(int(one) not in (0, 1, 2) for one in index):
             raise ValueError(f"{OWNER}: data {i} is measured in a basis other than Z, X, Y; use fit with povms.")
         settings.append("".join("ZXY"[int(one)] for one in np.asarray(index)[::-1]))
-        counts.append(dict(circuit["counts"]))
+        if facts.get("cond_clbits"):
+            raise ValueError(CONDITIONAL)
+        counts.append(_of_qubits(circuit["counts"], facts.get("clbits"), len(settings[-1])))
     return settings, counts
+
+
+def _of_qubits(counts: Any, clbits: Any, qubits: int) -> dict[Any, float]:
+    """Counts of the bits that the tomography wrote, summed over those that the circuit itself wrote."""
+    out: dict[Any, float] = {}
+    for outcome, count in counts.items():
+        plain = outcome.replace(" ", "") if isinstance(outcome, str) else ""
+        if clbits is not None and len(clbits) == qubits < len(plain) and set(plain) <= {"0", "1"}:
+            outcome = "".join(plain[-1 - int(bit)] for bit in reversed(list(clbits)))
+        out[outcome] = out.get(outcome, 0) + count
+    return out
 
 
 def tomography_fitter(
@@ -75,7 +94,7 @@ def tomography_fitter(
     measurement_qubits: Any = None,
     *,
     likelihood: str = "multinomial",
-    hedging: float = 0.0,
+    hedging: Any = 0.0,
     tolerance: Any = "auto",
     **others: Any,
 ) -> tuple[Any, dict[str, Any]]:
@@ -88,7 +107,7 @@ def tomography_fitter(
     if np.size(preparation_data) or others.get("preparation_basis") is not None:
         raise ValueError(PROCESS)
     if others.get("conditional_measurement_indices"):
-        raise ValueError(f"{OWNER}: states that hang on the outcome of some of the measured qubits are not here yet.")
+        raise ValueError(CONDITIONAL)
     began, index = time.perf_counter(), np.asarray(measurement_data, dtype=np.int64)
     qubits = list(range(index.shape[1])) if measurement_qubits is None else list(measurement_qubits)
     parts = [_local(measurement_basis, qubit, index[:, place]) for place, qubit in enumerate(qubits)][::-1]
@@ -97,8 +116,15 @@ def tomography_fitter(
     counts = counts.reshape(-1, *counts.shape[-2:])
     fits, gaps = [], []
     for each in counts:
+        if len(counts) > 1 and not each.any():  # an outcome of the circuit that never came has a state of weight zero
+            d = math.prod(next(iter(part.values())).shape[1] for part in parts)
+            fits.append(np.zeros((d, d)))
+            gaps.append(0.0)
+            continue
         data = read_counts(settings, each, scheme.reader)
-        task = Task(data, scheme.measurements(data.settings), likelihood, hedging, tolerance)
+        task = task_or_say(data, scheme, likelihood, hedging, tolerance)
+        if is_word(hedging, "auto"):
+            task = replace(task, hedging=chosen(task, 0))
         result = task.solve(task.problem())
         fits.append(each.sum() / counts.sum() * density_matrix(as_state(result.X)))
         gaps.append(result.gap)

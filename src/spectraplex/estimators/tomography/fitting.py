@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import is_real, is_word, number
+from ...checks import is_real, is_word, number, whole
 from ...domains.sets import Spectrahedron
 from ...matrices.factors import Symmetric
 from ...measurements.pauli import Pauli
@@ -21,13 +21,17 @@ from ...problem import Problem
 from ...result import Result
 from ...solve import solve
 from ...stop import Status, Stop
-from .counts import Counted, Setting, word
+from .counts import Counted
 from .outcomes import OWNER, Reader
+from .settings import Setting, bases_or_say, letters, word
+from .signs import signs_or_say
 
 LIKELIHOODS = ("multinomial", "least-squares", "weighted")
+_ORDERS = ("same", "reversed")
 _NATS = 0.01  # gap per dimension: far below the ½ a parameter that chance alone is worth
 _SHARE = 1e-4  # gap as a share of what is gained over the fully mixed state, for least squares
 _LITTLE = 1e-3  # of the value of the fully mixed state: no gain smaller than this is asked to be resolved
+_CHANCES = 1e-6  # how far chances may sum to something else than one
 _FLOOR = 0.5  # added to every count where a variance is estimated from it
 _MIXED = 0.02  # weight of the noise that a warm start has, so that no chance is zero
 _NOISE = 32  # vectors of that noise, in large dimensions
@@ -40,16 +44,12 @@ class Scheme:
     readout: Any = None
     povms: Any = None
     backwards: bool = False
+    signs: str | None = None  # what stands for the outcomes 0, 1, …
+    bases: str | None = None  # what digits in settings stand for
 
     def reader(self, setting: Setting) -> Reader:
         if self.povms is None:
-            wrong = next((one for one in setting if one.upper() not in ("X", "Y", "Z")), None)
-            if wrong is not None:
-                raise ValueError(
-                    f"{OWNER}: setting {word(setting)!r}: {wrong!r} is no basis; letters must be X, Y or Z (give povms "
-                    "for measurements of your own)."
-                )
-            return Reader((2,) * len(setting), self.backwards, tuple(one.upper() for one in setting))
+            return Reader((2,) * len(setting), self.backwards, letters(setting, self.bases), self.signs)
         parts = _several("povms", self.povms)
         if len(setting) != len(parts):
             raise ValueError(f"{OWNER}: setting {word(setting)!r} names {len(setting)} parts; povms has {len(parts)}.")
@@ -65,7 +65,7 @@ class Scheme:
                 raise TypeError(
                     f"{OWNER}: povms[{i}] must be an array (outcomes, d, d), or a dictionary that names several such."
                 )
-        return Reader(tuple(len(each) for each in chosen), self.backwards, setting)
+        return Reader(tuple(len(each) for each in chosen), self.backwards, setting, self.signs)
 
     def measurements(self, settings: tuple[Setting, ...]) -> Any:
         if self.povms is not None:
@@ -80,10 +80,31 @@ class Scheme:
         for i, each in enumerate(given or ()):
             if np.shape(each) != (2, 2):
                 raise ValueError(f"{OWNER}: readout[{i}] must be a 2×2 confusion matrix; give one a qubit, in a list.")
+            _columns_or_say(i, np.asarray(each))
         count = len(settings[0]) if given is None else len(given)
         if count != len(settings[0]):
             raise ValueError(f"{OWNER}: readout has {count} confusion matrices for {len(settings[0])} qubits.")
         return Pauli(words, readout=self.readout)
+
+
+def scheme_or_say(readout: Any, povms: Any, bit_order: Any, outcomes: Any, bases: Any) -> Scheme:
+    """How settings and outcomes are meant, or a sentence on what cannot be."""
+    if not isinstance(bit_order, str) or bit_order not in _ORDERS:
+        raise ValueError(f"{OWNER}: bit_order must be 'same' or 'reversed', got {bit_order!r}.")
+    if readout is not None and povms is not None:
+        raise ValueError(f"{OWNER}: give readout or povms, not both; povms.confused(povm, confusion) joins them.")
+    return Scheme(readout, povms, bit_order == "reversed", signs_or_say(outcomes), bases_or_say(bases))
+
+
+def _columns_or_say(i: int, confusion: Array) -> None:
+    """Whoever gives rows that sum to one is told to turn them; what else is wrong is told elsewhere."""
+    if confusion.dtype.kind in "iuf":
+        rows, columns = (np.abs(confusion.sum(axis=axis) - 1.0).max() for axis in (1, 0))
+        if rows < _CHANCES < columns:
+            raise ValueError(
+                f"{OWNER}: readout[{i}] has rows that sum to one, but column t must have the chances of what is read "
+                "where t was the outcome; give its transpose."
+            )
 
 
 def _several(name: str, given: Any) -> list[Any]:
@@ -190,6 +211,21 @@ class Task:
         width = noise.shape[1]
         weights = np.concatenate([(1 - _MIXED) * state.weights, np.full(width, _MIXED / width)])
         return Symmetric(np.concatenate([state.vectors, noise], axis=1), weights)
+
+
+def task_or_say(
+    data: Counted,
+    scheme: Scheme,
+    likelihood: Any,
+    hedging: Any,
+    tolerance: Any,
+    max_iter: Any = 500,
+    device: Any = None,
+) -> Task:
+    """Counts, and what is asked of their fit, or a sentence on what cannot be asked."""
+    kind, share = likelihood_or_say(likelihood), tolerance_or_say(tolerance)
+    most, shots = whole(OWNER, "max_iter", max_iter), hedging_or_say(hedging)
+    return Task(data, scheme.measurements(data.settings), kind, shots, share, most, device)
 
 
 def as_state(X: Any) -> Symmetric:

@@ -37,7 +37,8 @@ class Goodness:
 
     def __str__(self) -> str:
         words = "no sign that the model is wrong" if self.p_value >= 0.01 else "some settings do not fit any state"
-        return f"deviance {self.statistic:.4g}, {self.expected:.4g} expected, p = {self.p_value:.3g}: {words}"
+        found = max(self.statistic, 0.0)  # a perfect fit is off from zero by rounding
+        return f"deviance {found:.4g}, {self.expected:.4g} expected, p = {self.p_value:.3g}: {words}"
 
 
 @dataclass(frozen=True, eq=False)

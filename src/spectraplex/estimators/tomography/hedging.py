@@ -16,8 +16,11 @@ _HELD = 0.25  # of the shots
 def chosen(task: Task, seed: int) -> float:
     """The hedging, in shots a setting, with which three quarters of the shots predict the others best."""
     rng, data = np.random.default_rng([seed, 2]), task.data
-    whole = np.round(data.counts).astype(np.int64)
-    held = rng.binomial(whole, _HELD).astype(float)
+    whole = np.floor(data.counts).astype(np.int64)
+    fraction = data.counts - whole
+    if fraction.any():  # as whole shots as often as they are large
+        whole = whole + (rng.random(whole.size) < fraction)
+    held = np.minimum(rng.binomial(whole, _HELD), data.counts)
     kept = data.counts - held
     if not held.any() or not kept.any():
         return 0.0

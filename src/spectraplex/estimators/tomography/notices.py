@@ -12,6 +12,8 @@ from .information import told
 def notices(task: Task, result: Any) -> list[str]:
     """Sentences on what the data do not tell."""
     data, found = task.data, []
+    if data.told:
+        found.append(data.told)
     if data.empty:
         found.append(f"{data.empty} of {data.empty + len(data.settings)} settings had no shots and were left out.")
     d = task.dimension
@@ -23,10 +25,10 @@ def notices(task: Task, result: Any) -> list[str]:
         )
     if data.counts.sum() < d:
         found.append(f"There are {data.counts.sum():g} shots for a state of dimension {d}; error bars will be wide.")
-    if (data.counts % 1.0).any():
+    if (data.counts % 1.0).any() and not data.said:
         found.append(
-            "Some counts are not whole numbers. If they are frequencies, multiply them by the shots: the likelihood, "
-            "its gap and error bars are about shots."
+            "Some counts are not whole numbers. If they are frequencies, say of how many shots (shots=): the "
+            "likelihood, its gap and error bars are about shots."
         )
     if result.status is not Status.GAP:
         found.append(f"The fit ended before the gap asked for, with {result.gap:.3g}: {result.status.value}")
