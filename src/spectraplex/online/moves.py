@@ -11,7 +11,6 @@ from ..places.numpy import Array
 from .search import AFRESH, Mover, Space, lead
 from .state import State
 
-
 _BLUR = 1e-10  # rounding of what a vector promises: a small difference of large numbers
 
 
