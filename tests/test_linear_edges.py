@@ -67,3 +67,16 @@ def test_kernels_refuse_what_cannot_be_squared_or_told(exact):
         KernelLearner(loss="squared").fit(X, [1e200, 1.0], pairs=[[0, 1], [1, 2]])
     with pytest.raises(ValueError, match="KernelLearner: Input y contains NaN"):
         KernelLearner().fit(X, np.where(np.arange(30) % 3, 1.0, np.nan))
+
+
+def test_kernels_take_the_units_of_their_entries(exact):
+    X = exact[0]
+    pairs = np.stack(np.triu_indices(30), axis=1)
+    seen = np.arange(len(pairs)) % 3 > 0
+    entries, radii = (X @ X.T)[tuple(pairs.T)], []
+    for unit in (1e-5, 1.0, 1e5):
+        model = KernelLearner(loss="squared").fit(X, unit * entries[seen], pairs=pairs[seen])
+        off = model.kernel_[tuple(pairs[~seen].T)] / unit - entries[~seen]
+        assert np.linalg.norm(off) < 0.3 * np.linalg.norm(entries[~seen])
+        radii.append(model.radius_ / unit)
+    assert radii == pytest.approx([radii[0]] * 3)
