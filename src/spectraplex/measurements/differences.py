@@ -94,11 +94,11 @@ class Differences:
 
     def _squares(self, points: Array, s: Array) -> Array:
         apart = self._between(points)
-        if isinstance(apart, np.ndarray) and apart.dtype.kind == "f":
-            squares: Array = np.square(apart, out=apart) @ s
+        if apart.dtype.kind != "f":
+            squares: Array = np.abs(apart) ** 2
         else:
-            squares = np.abs(apart) ** 2 @ s
-        return squares
+            squares = np.square(apart, out=apart) if isinstance(apart, np.ndarray) else apart**2
+        return squares @ s
 
     def _compare(self, pairs: Array) -> Array:
         return pairs[self._far] - pairs[self._near] if self._near.size else pairs[self._far]
