@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -16,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spectraplex as sx
 from spectraplex.estimators import MetricLearner
-from spectraplex.estimators.learning.metric_choose import parts
 from spectraplex.estimators.learning.metric_loss import Short, SoftShort
 from spectraplex.estimators.learning.metric_triplets import compared, joined, nearest
 
@@ -173,49 +171,22 @@ def test_classes_of_one_point_have_no_target():
     assert 0 in model.triplets_[:, 2]
 
 
-def test_the_radius_is_chosen_by_held_out_points():
-    X, y = load_wine(return_X_y=True)
-    model = MetricLearner(random_state=1).fit(X, y)
-    errors = model.path_["error"]
-    assert (model.radius_, model.whitening_) in set(zip(model.path_["radius"], model.path_["whitening"], strict=True))
-    assert (
-        errors.min()
-        == errors[(model.path_["radius"] == model.radius_) & (model.path_["whitening"] == model.whitening_)]
-    )
-    again = MetricLearner(random_state=1).fit(X, y)
-    assert np.array_equal(again.components_, model.components_)
-
-
-@pytest.mark.parametrize(("many", "few", "folds"), [(60, 2, 12), (400, 3, 7), (1500, 3, 2), (9000, 3, 2)])
-def test_few_points_are_folded_more_often(many, few, folds):
-    codes = np.arange(many) % few
-    found = list(parts(codes, np.random.default_rng(0)))
-    assert len(found) == folds
-    for held, rest in found:
-        assert not np.intersect1d(held, rest).size
-        assert np.ptp(np.bincount(codes[held])) <= many // 100 + 2
-
-
-def test_radii_grow_with_the_features_that_vary():
-    """More features of noise shrink those that say something, and X has to stretch them again."""
-    X, y = blobs(count=120)
-    rng = np.random.default_rng(4)
-    wide = np.hstack([X, rng.standard_normal((120, 12)), np.full((120, 5), 3.0)])
-    assert set(MetricLearner().fit(X, y).path_["radius"]) == {2.0, 8.0}
-    model = MetricLearner().fit(wide[:60], y[:60])
-    assert set(model.path_["radius"]) == {8.0, 32.0}
-    neighbours = KNeighborsClassifier(3).fit(model.transform(wide[:60]), y[:60])
-    assert neighbours.score(model.transform(wide[60:]), y[60:]) > 0.9
-
-
-@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [0, 0, 1], [1, 0, 0, 0]])
-def test_of_too_few_points_none_is_kept_aside(labels):
-    """Where a part of the points asks for nothing, it judges nothing."""
-    X = np.random.default_rng(0).standard_normal((len(labels), 3))
-    model = MetricLearner().fit(X, labels)
-    assert model.radius_ > 0.0
-    assert model.transform(X).shape[0] == len(labels)
-    assert sx.verify(model.certificate_, model.problem(), model.metric_)
+def test_a_gradient_is_formed_when_it_is_used_again():
+    rng = np.random.default_rng(7)
+    points = rng.standard_normal((40, 12))
+    measured = sx.Differences(points, rng.integers(0, 40, (300, 3)))
+    slope = rng.standard_normal(300)
+    dense = np.zeros((12, 12))
+    for (a, p, n), share in zip(measured.tuples, slope, strict=True):
+        far, near = points[a] - points[n], points[a] - points[p]
+        dense += share * (np.outer(far, far) - np.outer(near, near))
+    for wide in (2, 9):  # a thin block, and one that is as much work as the matrix
+        V = rng.standard_normal((12, wide))
+        gradient = measured.adjoint(slope)
+        for _ in range(3):
+            assert gradient.matmat(V) == pytest.approx(dense @ V, abs=1e-10)
+        assert gradient.dense() == pytest.approx(dense, abs=1e-10)
+        assert gradient.noise() < 1e-6
 
 
 def test_a_metric_of_zero_puts_all_points_in_one_place():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import spectraplex as sx
+from spectraplex.online.ledger import Ledger
 
 Learner = sx.online.OnlineConditionalGradient
 DOMAINS = [sx.NuclearBall((6, 5), 2.0), sx.TraceBall(5, 2.0), sx.Spectrahedron(5, 1.5)]
@@ -64,6 +65,24 @@ def test_the_bound_holds_on_hard_streams_and_harmless_arrivals_are_not_scaled_do
         found, bound = learner.regret(met), learner.bound()
         assert found.at_least <= found.at_most <= bound.at_most, name
         assert bound.holds or loss == "poisson-log", name  # which bends without bound
+
+
+@pytest.mark.parametrize("rate", [1.0, 30.0])
+def test_the_error_of_a_step_is_at_least_what_it_is(rate):
+    """Φ at the point less its least value, which is at the projection of −S/μ on the ball, is known here exactly."""
+    domain, rng = sx.NuclearBall((6, 5), 2.0), np.random.default_rng(3)
+    learner, beforehand = Learner(domain, rate=rate, max_atoms=12), Ledger()
+    for where, values in of_sizes([4] * COUNT, "squared", (6, 5), rng):
+        squares = learner._state.ledger.squares
+        learner.update(where, values)
+        beforehand = beforehand.after(learner._rule, np.sqrt(learner._state.ledger.squares - squares))
+        S, mu = learner._state.total.dense(), learner._state.ledger.strength
+        best = sx.project(-S / mu, domain).X.dense()
+        here = learner.X.dense()
+        phi = [float(np.sum(S * X) + 0.5 * mu * np.sum(X * X)) for X in (here, best)]
+        error = learner._state.ledger.error
+        assert error >= (phi[0] - phi[1]) * (1.0 - 1e-9) - 1e-9
+    assert learner.bound().value < 0.7 * beforehand.bound(learner._rule)  # what theory says before any step is taken
 
 
 def test_a_huge_second_arrival_is_scaled_down():

@@ -92,7 +92,8 @@ class _Learner:
             new = new.recompressed(self.max_atoms)
         if ledger.strength > 0.0:
             rng = np.random.default_rng([self.seed, ledger.arrivals])
-            new, _ = type(self)._move(new, self.accuracy, rng)
+            new, taken = type(self)._move(new, self.accuracy, rng)
+            new = replace(new, ledger=new.ledger.seen(taken.left))
         self._state = new
         if pull.odd:
             arrivals.warn(owner, self._rule)

@@ -10,7 +10,8 @@ for the largest distance from its first point X₁, and
    ‖X − X*_t‖² ≤ 2(Φ_t(X) − Φ_t(X*_t))/μ_t, the error before the step is at most the largest e with
    e ≤ h_t + (G + (μ_{t+1} − μ_t)·R)·√(2e/μ_{t+1}), and the step takes off as much as a vector promises that has at
    least a share 1 − δ of what the best one does: h_{t+1} = e − p²/(2μ_{t+1}D²), p = (1 − δ)·e (or p − μ_{t+1}D²/2,
-   where p is above μ_{t+1}D²).
+   where p is above μ_{t+1}D²). Once the step is done, what its vector promised says more: no point is better than X_t
+   by more than promised/(1 − δ), so h_{t+1} is at most that less what the step gained, where that is smaller.
 3. X_t is off X*_t by at most √(2h_t/μ_t), so the regret is at most what 1. says and Σ G·min(√(2h_t/μ_t), D) beside.
 
 ``Ledger`` carries h_t and both sums along, so the bound costs a few numbers an arrival. For large T it tends to
@@ -111,6 +112,10 @@ class Ledger:
             distance=self.distance + counted * off,
         )
         return replace(new, error=_stepped(rule, self._before(rule, counted, mu, ahead), ahead))
+
+    def seen(self, left: float) -> Ledger:
+        """The step is done: what it promised and gained may say more of the error than the theory did beforehand."""
+        return replace(self, error=min(self.error, left))
 
     def _before(self, rule: Rule, norm: float, mu: float, ahead: float) -> float:
         """e: the error of the point played under the next Φ."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,13 +11,16 @@ from ..places.numpy import Array
 from .search import AFRESH, Mover, Space, lead
 from .state import State
 
+_BLUR = 1e-10  # rounding of what a vector promises: a small difference of large numbers
+
 
 @dataclass(frozen=True)
 class Taken:
-    """A step: its size, and what its vector promised."""
+    """A step: its size, what its vector promised, and how far above its least value Φ can still be (or infinity)."""
 
     size: float
     promised: float
+    left: float = math.inf
 
 
 def toward(state: State, share: float, rng: np.random.Generator) -> tuple[State, Taken]:
@@ -41,7 +45,11 @@ def toward(state: State, share: float, rng: np.random.Generator) -> tuple[State,
     space = found.space
     here = space.Q + state.home.times(space.V) if len(state.home) else space.Q
     space = replace(space, Q=space.Q + sigma * (new.times(space.V) - here))
-    return _taken(state, new, (1.0 - sigma) * state.mixture.w, sigma, (pulled, square), space), Taken(sigma, promised)
+    # no point of the set gains more than the best vector promises, and of that at least 1 − share was found
+    most = max(promised, 0.0) / (1.0 - share) + _BLUR * (abs(beat) + mover.ground.size * abs(found.value))
+    gained = sigma * promised - 0.5 * sigma**2 * mover.mu * length
+    taken = Taken(sigma, promised, max(most - gained, 0.0))
+    return _taken(state, new, (1.0 - sigma) * state.mixture.w, sigma, (pulled, square), space), taken
 
 
 def exchange(state: State, share: float, rng: np.random.Generator) -> tuple[State, Taken]:

@@ -75,7 +75,7 @@ class NuclearNormClassifier(CallbackSupport, ClassifierMixin, LinearLearner):
         *,
         class_weight: Any = None,
         fit_intercept: bool = True,
-        intercept_ridge: float = 1.0,
+        intercept_ridge: float = 0.01,
         standardize: bool = True,
         tol: float = 1e-3,
         max_iter: int = 500,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,8 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
 
     Parameters
     ----------
-    radius : "auto" tries radii from 8 to 128 on three folds of the pairs, each solution beginning at the one before;
-        or a positive number.
+    radius : "auto" tries radii from 8 to 128 (times the root mean square of entries, with "squared") on three folds of
+        the pairs, each solution beginning at the one before; or a positive number.
     loss : "hinge" (smoothed) or "logistic", for similar and dissimilar pairs; "squared" where ``y`` are the entries of
         the kernel themselves.
     n_landmarks : how many points stand for all in Φ; with a Laplacian, how many of its eigenvectors.
@@ -137,7 +138,7 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
                 radius, tried = self._chosen(features, pairs, values, stop, seed, told)
             fit = self._objective(features, pairs, values)
             problem = Problem(fit, TraceBall(fit.shape[0], radius))
-            start = _towards(fit, radius, seed)
+            start = _towards(fit, radius, self._radii(values), seed)
             result = solve(problem, stop=_stop(fit, stop), start=start, seed=seed, observers=told.observers)
         assert isinstance(result.X, Symmetric)
         if result.status is Status.INTERRUPTED:
@@ -163,10 +164,9 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
         radius = None
         if not is_word(self.radius, "auto"):
             radius = float(self.radius) if is_real(self.radius) else 0.0
-            if not 0.0 < radius <= _LARGEST:
-                raise ValueError(
-                    f"{OWNER}: radius must be 'auto' or a number above 0, at most 10⁶, got {self.radius!r}."
-                )
+            largest, words = (np.finfo(float).max, "finite") if self.loss == "squared" else (_LARGEST, "at most 10⁶")
+            if not 0.0 < radius <= largest:
+                raise ValueError(f"{OWNER}: radius must be 'auto' or a number above 0, {words}, got {self.radius!r}.")
         tolerance, most = share(OWNER, "tolerance", self.tolerance), whole(OWNER, "max_iter", self.max_iter)
         return radius, Stop(relative_gap=tolerance, max_steps=most)
 
@@ -179,18 +179,24 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
         measured = KernelPairs(features, pairs, np.where(alike, 1.0, -1.0))
         return Fit(measured, np.where(alike, 1.0, 0.0), loss_of(self.loss, 0.5), weights)
 
+    def _radii(self, values: Array) -> tuple[float, ...]:
+        """Those to try: in units of the entries of the kernel, where they are given."""
+        unit = _unit(values) if self.loss == "squared" else 1.0
+        return tuple(unit * each for each in _RADII)
+
     def _chosen(
         self, features: Array, pairs: Array, values: Array, stop: Stop, seed: int, told: Any
     ) -> tuple[float, dict[str, Array]]:
         """The radius that judges best the pairs that were kept aside."""
         order = np.random.default_rng(seed).permutation(len(pairs))
-        count, errors, ranks = min(_FOLDS, len(pairs)), np.zeros(len(_RADII)), np.zeros(len(_RADII), int)
+        radii = self._radii(values)
+        count, errors, ranks = min(_FOLDS, len(pairs)), np.zeros(len(radii)), np.zeros(len(radii), int)
         for k in range(count if count > 1 else 0):
             held, rest = order[k::count], np.delete(order, np.s_[k::count])
             fit = self._objective(features, pairs[rest], values[rest])
             rough = _stop(fit, Stop(relative_gap=max(_ROUGH, stop.relative_gap or 0.0), max_steps=stop.max_steps))
-            found = path(Problem(fit, TraceBall(fit.shape[0], _RADII[-1])), _RADII, stop=rough, seed=seed)
-            if len(found) < len(_RADII):
+            found = path(Problem(fit, TraceBall(fit.shape[0], radii[-1])), radii, stop=rough, seed=seed)
+            if len(found) < len(radii):
                 raise KeyboardInterrupt
             entries = KernelPairs(features, pairs[held], np.ones(held.size))
             for place, point in enumerate(found):
@@ -198,9 +204,9 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
                 missed = (z - values[held]) ** 2 if self.loss == "squared" else (z > PARTED) != (values[held] > 0)
                 errors[place] += float(np.sum(missed)) / len(pairs)
                 ranks[place] = max(ranks[place], rank_of(point.X))
-        for size, error in zip(_RADII, errors, strict=True):
+        for size, error in zip(radii, errors, strict=True):
             told.scored(size, error)
-        return _RADII[int(np.argmin(errors))], {"radius": np.array(_RADII), "error": errors, "rank": ranks}
+        return radii[int(np.argmin(errors))], {"radius": np.array(radii), "error": errors, "rank": ranks}
 
     # --------------------------------------------------------------------------------------------------- answering
 
@@ -245,12 +251,12 @@ class KernelLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackS
         return tags
 
 
-def _towards(fit: Fit, radius: float, seed: int) -> Factors | None:
+def _towards(fit: Fit, radius: float, radii: Sequence[float], seed: int) -> Factors | None:
     """The solution of the largest smaller radius that is tried: of many solutions the fit then ends near a simple one.
 
     Where all pairs can be met there are many; without this the one found judged unseen pairs worse.
     """
-    sizes = [size for size in _RADII if size < radius]
+    sizes = [size for size in radii if size < radius]
     if not sizes:
         return None
     found = path(Problem(fit, TraceBall(fit.shape[0], sizes[-1])), sizes, stop=_stop(fit, _COARSE), seed=seed)
@@ -264,3 +270,9 @@ def _stop(fit: Fit, asked: Stop) -> Stop:
     zero = fit.evaluate(np.zeros(fit.targets.size))[0]
     share_of = asked.relative_gap or 0.0
     return Stop(relative_gap=share_of, gap=share_of * _SMALL * zero, max_steps=asked.max_steps)
+
+
+def _unit(values: Array) -> float:
+    """The root mean square of entries; one where all are zero."""
+    largest = float(np.abs(values).max())
+    return largest * float(np.sqrt(np.mean((values / largest) ** 2))) if largest > 0.0 else 1.0

@@ -12,6 +12,7 @@ from ...places.numpy import Array
 from .metric_input import coded
 
 OWNER = "KernelLearner"
+_LARGEST = 1e150  # beyond, squares overflow
 _MOST = 20_000  # pairs of labelled points
 
 
@@ -27,6 +28,8 @@ def pairs_of(given: Any, y: Any, points: int, squared: bool) -> tuple[Array, Arr
     if values.size != len(pairs):
         raise ValueError(f"{OWNER}: {len(pairs)} pairs but {values.size} values in y; give one a pair.")
     if squared:
+        if not np.abs(values).max() < _LARGEST:
+            raise ValueError(f"{OWNER}: y holds numbers larger than {_LARGEST:g}; divide all of them.")
         return pairs.astype(np.int64), np.asarray(values, float)
     if not (np.isin(values, (-1, 1)).all() or np.isin(values, (0, 1)).all()):
         raise ValueError(f"{OWNER}: y must be +1 for similar pairs and −1 (or 0) for dissimilar ones.")

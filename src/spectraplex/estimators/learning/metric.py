@@ -42,9 +42,10 @@ class MetricLearner(
 
     Parameters
     ----------
-    radius : "auto" tries half as much and twice as much as there are features (that vary), on two folds or more until
-        900 points were kept aside, and takes the one where most neighbours of those are of their class. With triplets
-        or pairs it tries an eighth as well, on three folds. Or a positive number.
+    radius : "auto" tries an eighth of and half as much as there are features (that vary), on two folds or more until
+        900 points were kept aside, and takes the one where most neighbours of those are of their class. Where votes of
+        neighbours are not better than without a metric, features stay as they are: see ``plain_``. With triplets or
+        pairs it tries twice as much as there are features, too, on three folds. Or a positive number.
     penalty : a price of the trace in place of a bound.
     loss : "hinge" (smoothed) or "logistic".
     n_neighbors : target neighbours of each point.
@@ -53,7 +54,8 @@ class MetricLearner(
         (one of zeros where X is zero).
     whitening : share of the scatter within classes that is made round before X is learned. "auto" chooses 0 or 0.9
         together with the radius, and is 0 where a radius or penalty or no labels are given.
-    rounds : how often neighbours are chosen anew under the metric found so far.
+    rounds : how often neighbours are chosen: at first plain ones, then those under the metric found so far. With
+        radius="auto" a metric of the folds stands for the first of several rounds.
     tolerance : each problem is solved to a certified gap of this share of its value.
     max_iter : most steps of the solver for one problem.
     random_state : decides the folds, and random starts of eigenvectors.
@@ -63,8 +65,13 @@ class MetricLearner(
     metric_ : X in factors, of the lowest rank that the solution has; ``vectors`` (columns) and ``weights``.
     components_ : C with ``transform(x)`` = C(x − ``mean_``).
     radius_, penalty_, whitening_, keep_ : those fitted with; radius_ or penalty_ is None.
-    path_ : what was tried: arrays "radius", "whitening", "error" (the share of neighbours, triplets or pairs kept aside
-        that were judged wrongly), "rank"; empty when nothing was chosen.
+    plain_ : whether ``transform``, ``score_pairs`` and ``mahalanobis`` leave the standardised features as they are,
+        because radius="auto" found no metric whose neighbours vote better. ``metric_``, ``certificate_`` and
+        ``problem`` are of the metric that was learned all the same; give ``radius=model.radius_`` and
+        ``whitening=model.whitening_`` to have that one.
+    path_ : what was tried: arrays "radius" (0 with labels: features as they are), "whitening", "error" (the share of
+        neighbours, triplets or pairs kept aside that were judged wrongly), "wrong" (with labels, the share of votes of
+        ``n_neighbors`` that were wrong), "rank"; empty when nothing was chosen.
     triplets_ : those of the last round. ``points_`` : the training points, standardised and whitened.
     certificate_, result_, n_iter_, status_, rank_ : of the last problem; ``n_rounds_`` rounds were made.
     classes_ : the labels seen, when labels were given.
@@ -163,7 +170,8 @@ class MetricLearner(
         found, recipe = fitted.found, fitted.recipe
         self._stream, self._frame, self._settings = None, found.frame, streaming.settings_of(self, FROZEN)
         self.metric_, self.result_ = found.X, found.result
-        self.components_ = found.frame.components(found.X, recipe.keep)
+        self.plain_, learned = fitted.plain is not None, found.frame.components(found.X, recipe.keep)
+        self.components_ = learned if fitted.plain is None else fitted.plain.plain()
         self.mean_, self.points_, self.triplets_ = found.frame.mean, found.points, found.triplets
         self.radius_ = None if recipe.priced else fitted.size
         self.penalty_ = fitted.size if recipe.priced else None

@@ -10,7 +10,8 @@ import numpy as np
 from ...places.numpy import Array
 from ...problem import Problem
 from . import metric_frame as frames
-from .metric_choose import Choice, choose, choose_given
+from .metric_choose import COLUMNS, Choice, choose, choose_given
+from .metric_frame import Frame
 from .metric_input import OWNER, codes_of, pairs_of, recipe_of, shares_of, size_of, triplets_of
 from .metric_recipe import MARGIN, PAIRED, Found, Recipe, framed, labelled, solved
 
@@ -27,10 +28,11 @@ class Fitted:
     whitening: float
     path: dict[str, Array]
     classes: Array | None = None
+    plain: Frame | None = None  # where points stay as they are, because no metric is of more use than none
 
 
 def nothing_tried() -> dict[str, Array]:
-    return {name: np.zeros(0) for name in ("radius", "whitening", "error", "rank")}
+    return {name: np.zeros(0) for name in COLUMNS}
 
 
 def fit_labelled(model: Any, table: Array, y: Any, seed: int, told: Any) -> Fitted:
@@ -42,8 +44,9 @@ def fit_labelled(model: Any, table: Array, y: Any, seed: int, told: Any) -> Fitt
     if size is None:
         choice = choose(recipe, standard, Z, codes, shares, seed, told.scored)
     frame, points = framed(standard, Z, codes, choice.whitening, recipe.targets)
-    found = labelled(recipe, frame, points, codes, choice.radius, seed, told.observers)
-    return Fitted(found, recipe, choice.radius, choice.whitening, choice.path, classes)
+    found = labelled(recipe, frame, points, codes, choice.radius, seed, told.observers, choice.start)
+    plain = framed(standard, Z, codes, shares[0], recipe.targets)[0] if choice.plain else None
+    return Fitted(found, recipe, choice.radius, choice.whitening, choice.path, classes, plain)
 
 
 def labels_of(table: Array, y: Any) -> tuple[Array, Array]:

@@ -30,6 +30,11 @@ class Frame:
         made: Array = X / self.scale - self.mean / self.scale
         return made
 
+    def plain(self) -> Array:
+        """C where nothing was learned: all features, as this frame has them."""
+        made: Array = (self.turn / self.scale[:, None]).T
+        return made
+
     def components(self, X: Symmetric, keep: float) -> Array:
         """C with (x − mean)·Cᵀ the embedding in which plain distances are those of the metric keep·I + X."""
         values, vectors = X.eigh()

@@ -78,6 +78,8 @@ def codes_of(y: Any) -> tuple[Array, Array]:
 
 def coded(owner: str, labels: Array) -> tuple[Array, Array]:
     """The labels that occur, in order, and which of them each point has."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"{owner}: Input y contains NaN or infinity; leave those points out.")
     try:
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
@@ -85,8 +87,6 @@ def coded(owner: str, labels: Array) -> tuple[Array, Array]:
         raise TypeError(
             f"{owner}: y mixes labels of kinds that have no order; give all as strings or numbers."
         ) from None
-    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
-        raise ValueError(f"{owner}: Input y contains NaN or infinity; leave those points out.")
     return classes, codes.reshape(-1)
 
 

@@ -119,10 +119,12 @@ def labelled(
 ) -> Found:
     """Solve, choose neighbours anew under the metric found, and again, until no triplet is new or rounds are over.
 
-    Triplets of the last round that were not met stay, so that what was learned of them is not lost.
+    Triplets of the last round that were not met stay, so that what was learned of them is not lost. ``start`` is a
+    metric of plain neighbours of some of the points: it stands for the first round.
     """
     kept, X, found = np.zeros((0, 3), np.int64), start, None
-    for count in range(1, recipe.rounds + 1):
+    rounds = recipe.rounds if start is None else max(1, recipe.rounds - 1)
+    for count in range(1, rounds + 1):
         chosen = neighbours(recipe, embedded(Z, X, recipe.keep), codes)
         if found is not None and len(joined(found.triplets, chosen, len(Z))) == len(found.triplets):
             return found  # all of them were there: the same problem has the same solution

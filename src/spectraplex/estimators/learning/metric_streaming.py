@@ -60,7 +60,13 @@ def learned(model: Any, table: Array, y: Any, triplets: Any, pairs: Any, seed: i
     components = batch.frame.components(X, recipe.keep)
     found = {"metric_": X, "components_": components, "mean_": batch.frame.mean, "rank_": rank_of(X)}
     found |= {"radius_": float(batch.choice.radius), "penalty_": None, "whitening_": batch.choice.whitening}
-    found |= {"keep_": recipe.keep, "path_": batch.choice.path, "n_iter_": learner.arrivals, "certificate_": None}
+    found |= {
+        "keep_": recipe.keep,
+        "path_": batch.choice.path,
+        "n_iter_": learner.arrivals,
+        "certificate_": None,
+        "plain_": False,
+    }
     found |= {"recipe_": recipe, "_frame": batch.frame, "_stream": learner}
     if batch.classes is not None:
         found["classes_"] = np.union1d(model.classes_, batch.classes) if hasattr(model, "classes_") else batch.classes

@@ -29,6 +29,7 @@ _HALFWAY = math.sqrt(GROWTH)
 _LOOSE = 0.99 / GROWTH  # share of a radius below which the one before was large enough
 _STEPS = 20  # most of the solver, of one fold at one radius
 _SAME = 1e-4  # scores nearer than this share of them are one
+_NOTHING = 1e-6  # a loss below this share of that of X = 0 is as good as none
 _NEARLY = 0.01  # a solution of a fold need not be nearer to its optimum than this share of the loss kept aside
 
 
@@ -143,10 +144,13 @@ class _Walk(Strides[Tried]):
 
         Where all is fitted almost exactly the value says little of that: then the least loss kept aside so far does.
         """
-        near = _NEARLY * self.best.score * fold.weight if self.points else 0.0
+        problem = fold.problem(radius)
+        near = _NOTHING * max(problem.objective.evaluate(zero_image(problem.objective))[0], 0.0)
+        if self.points:
+            near = max(near, _NEARLY * self.best.score * fold.weight)
         stop = Stop(relative_gap=_NEARLY, gap=near, max_steps=_STEPS)
         asked: dict[str, Any] = dict(stop=stop, start=start, seed=self.seed, observers=self.observers, certify=False)
-        result = self.solver(fold.problem(radius), **asked)
+        result = self.solver(problem, **asked)
         if result.status is Status.INTERRUPTED:  # Ctrl-C is for all of it, not for this one
             raise KeyboardInterrupt
         return result

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -108,7 +109,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Li
         Parameters
         ----------
         X : samples × features, dense or sparse.
-        y : samples × tasks, or one number a sample; NaN where a target is missing.
+        y : samples × tasks, or one number a sample; NaN (or masked) where a target is missing.
         sample_weight : at least zero, one a sample; a weight of two counts as the sample twice.
         """
         return self._fit(X, y, sample_weight, Hooks())
@@ -155,8 +156,7 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Li
         if y is None:
             raise ValueError(f"{OWNER}: requires y to be passed, but the target y is None.")
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
-        check_consistent_length(X, y)
+        y = _targets(X, y)
         flat = y.ndim == 1
         table = y[:, None] if flat else y
         weights = weights_or_say(OWNER, sample_weight, X.shape[0])
@@ -206,6 +206,27 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Li
         out = np.exp(np.minimum(scores, 700.0)) if self._counts else scores * self.target_scale_
         return np.asarray(out[:, 0] if self._flat else out)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², the mean over tasks; missing targets (NaN) count nowhere, nor do tasks with fewer than two targets."""
+        found = self.predict(X)
+        table = _targets(X, y).reshape(found.shape[0], -1)
+        if table.shape[1] != found.reshape(found.shape[0], -1).shape[1]:
+            raise ValueError(f"{OWNER}.score: y has {table.shape[1]} tasks, but predictions have shape {found.shape}.")
+        weights, found = weights_or_say(OWNER, sample_weight, table.shape[0]), found.reshape(table.shape)
+        seen = ~np.isnan(table)
+        tasks = np.flatnonzero(seen.sum(axis=0) >= min(2, table.shape[0]))
+        if not tasks.size:
+            raise ValueError(
+                f"{OWNER}.score: no task in y has two targets that are not NaN; there is nothing to judge by."
+            )
+        each = []
+        for k in tasks:
+            rows = seen[:, k]
+            each.append(
+                r2_score(table[rows, k], found[rows, k], sample_weight=None if weights is None else weights[rows])
+            )
+        return float(np.mean(each))
+
     @property
     def coef_(self) -> Array:
         coef = self._coefficients()[0] * self.target_scale_[:, None]
@@ -215,3 +236,12 @@ class NuclearNormRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, Li
     def intercept_(self) -> Any:
         found = self._coefficients()[1] * self.target_scale_
         return float(found[0]) if self._flat else found
+
+
+def _targets(X: Any, y: Any) -> Array:
+    """Numbers, NaN where one is missing or masked, as many as there are samples."""
+    if np.ma.isMaskedArray(y):
+        y = np.ma.filled(y.astype(np.float64), np.nan)
+    y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
+    check_consistent_length(X, y)
+    return np.asarray(y)
