@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
@@ -20,11 +20,12 @@ from ..matrices.operators import Operator
 from ..measurements.entries import Entries
 from ..measurements.protocol import Facts, Measurements, Spectrum, flat_image, measurement_or_say, parts_of
 from ..places.marks import pattern_mark
-from ..places.numpy import Array, blend, contiguous, inner, mixture
+from ..places.numpy import Array, blend, contiguous, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .chosen import choosable, chosen
 from .facts import ObjectiveFacts, facts_read
+from .hulls import Hull, Written, sampled
 from .starts import refuse_negative_means, somewhere
 from .table_parts import TABLE, table_kind, table_parts
 
@@ -119,14 +120,19 @@ class Fit:
         return smoothly(self.loss, z, dz, self.targets, self.weights)
 
     @property
-    def ways(self) -> Callable[[Array, Array, Sequence[Array]], tuple[Array, Array]] | None:
-        """Slopes and bends along several ways at once, for a quadratic on this machine."""
-        if self._told.ways is None or not isinstance(self.targets, np.ndarray):
-            return None
-        return partial(self._told.ways, weights=self.weights)
+    def hull(self) -> Callable[..., Hull] | None:
+        """For a quadratic on this machine."""
+        return None if self._told.ways is None or not isinstance(self.targets, np.ndarray) else self._hull
 
-    def mixture(self, sizes: Sequence[float], images: Sequence[Array]) -> Array:
-        return mixture(sizes, images)
+    def _hull(self, scale: float, U: Array, V: Array, image: Array | None) -> Hull:
+        """Of the rank-ones scale·uᵢvᵢᴴ and perhaps an image more."""
+        found = None if self._table is None else sampled(self._table, self.loss, self.weights, scale, U, V, image)
+        if found is not None:
+            return found
+        size, columns = np.array([scale]), [(U[:, k : k + 1], V[:, k : k + 1]) for k in range(U.shape[1])]
+        images = [self.measure(u, size, u if V is U else v) for u, v in columns]
+        between = partial(self._told.ways, weights=self.weights)  # type: ignore[arg-type]
+        return Written([*images, *([] if image is None else [image])], between)
 
     def pair(self, slope: Array, z: Array) -> float:
         return inner(slope, z)

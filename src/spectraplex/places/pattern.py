@@ -127,6 +127,35 @@ class Pattern:
                 self.sweep(kernels.sample_block, self.size * left.shape[1], left, s[some], right, out)
         return out
 
+    def ways(self, slope: Array, weights: Array | None, U: Array, V: Array, z: Array) -> tuple[Array, Array]:
+        """⟨slope, first − o⟩ and the weighted inner products of all first − o, without an image of any rank-one.
+
+        U and V have four columns each; o are the other three of the rank-ones uvᵀ, and z.
+        """
+        from . import kernels
+
+        chunks = self.bounds.size - 1
+        sums, upper = np.zeros((chunks, 14)), np.triu_indices(4)
+
+        def job(chunk: int) -> None:
+            low, high = self.bounds[chunk], self.bounds[chunk + 1]
+            kernels.ways_sampled(low, high, self.indptr, self.indices, slope, weights, U, V, z, sums[chunk])
+
+        workers.run(job, chunks, 4 * self.size)
+        total, gram = sums.sum(axis=0), np.zeros((4, 4))
+        gram[upper] = gram.T[upper] = total[4:]
+        return total[:4], gram
+
+    def mixture(self, U: Array, V: Array, size: float = 0.0, z: Array | None = None) -> Array:
+        """size·z and the four rank-ones uvᵀ of the columns of U and V, at these positions."""
+        from . import kernels
+
+        out = np.empty(self.size)
+        if z is None:
+            return self.sample(U, V)
+        self.sweep(kernels.mixture_sampled, 4 * self.size, U, V, size, z, out)
+        return out
+
     def add(self, v: Array) -> Array:
         """The sparse matrix of ones at these positions times a real vector."""
         from . import kernels
