@@ -76,19 +76,21 @@ class Ways:
 
 def ways_to(problem: Problem, point: Point, chosen: list[int], vectors: list[Block]) -> Ways:
     """From the chosen atoms; ``vectors`` are v and theirs."""
-    given, count, others = point.atoms.weights[chosen], len(chosen), len(point.atoms) > 1
-    change = np.vstack([np.ones(count), -np.eye(count)])
-    weights = np.concatenate([[0.0], given])
+    count, others = len(chosen), len(point.atoms) > 1
+    ways, limits = count + others, 1 + count + 2 * others
+    weights, change = np.zeros(limits), np.zeros((limits, ways))
+    given = weights[1 : 1 + count] = point.atoms.weights[chosen]
+    change[0] = 1.0
+    np.fill_diagonal(change[1 : 1 + count, :count], -1.0)
     if others:
-        change = np.column_stack([change, np.concatenate([[1.0], -given])])
+        change[1 : 1 + count, -1] = -given
         # the rest may grow so much: where it is next to nothing the ways are all but dependent
-        change = np.vstack([change, np.append(np.zeros(count), -1.0), np.append(np.zeros(count), 1.0)])
-        weights = np.concatenate([weights, [1.0, _MOST]])
+        change[-2:, -1], weights[-2:] = (-1.0, 1.0), (1.0, _MOST)
     hull, images = _hull(problem, vectors, point.image if others else None), []
     if hull is not None:
         slope, bend = hull.ways(point.slope)
         curves: list[Curve] = [
-            Quadratic(point.value, float(g), float(c)) for g, c in zip(slope, np.diag(bend), strict=True)
+            Quadratic(point.value, g, c) for g, c in zip(slope.tolist(), bend.diagonal().tolist(), strict=True)
         ]
     else:
         images = [*(problem.image_of(x) for x in vectors), *([point.image] if others else [])]

@@ -19,6 +19,7 @@ from .threads import workers
 _CHUNK_ENTRIES = 1 << 14  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
 _SCATTERED = 16_000_000  # bytes of a block from which its columns are taken some at a time: rows are read in no order,
 _GATHERED = 6_500_000  # so what is taken should stay in a cache that two cores share,
+_UPPER = np.triu_indices(4)
 _NARROW = 32  # but so many columns at least: all positions are read again for every block of them
 
 
@@ -135,7 +136,7 @@ class Pattern:
         from . import kernels
 
         chunks = self.bounds.size - 1
-        sums, upper = np.zeros((chunks, 14)), np.triu_indices(4)
+        sums = np.zeros((chunks, 14))
 
         def job(chunk: int) -> None:
             low, high = self.bounds[chunk], self.bounds[chunk + 1]
@@ -143,7 +144,7 @@ class Pattern:
 
         workers.run(job, chunks, 4 * self.size)
         total, gram = sums.sum(axis=0), np.zeros((4, 4))
-        gram[upper] = gram.T[upper] = total[4:]
+        gram[_UPPER] = gram.T[_UPPER] = total[4:]
         return total[:4], gram
 
     def mixture(self, U: Array, V: Array, size: float = 0.0, z: Array | None = None) -> Array:
