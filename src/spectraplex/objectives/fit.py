@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..losses import named
 from ..losses.curves import Curve
 from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly, steepest
+from ..losses.squared import Squared
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator
 from ..measurements.entries import Entries
@@ -25,7 +26,7 @@ from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .chosen import choosable, chosen
 from .facts import ObjectiveFacts, facts_read
-from .hulls import Hull, Written, sampled
+from .hulls import Hulls
 from .starts import refuse_negative_means, somewhere
 from .table_parts import TABLE, table_kind, table_parts
 
@@ -120,19 +121,12 @@ class Fit:
         return smoothly(self.loss, z, dz, self.targets, self.weights)
 
     @property
-    def hull(self) -> Callable[..., Hull] | None:
+    def hull(self) -> Hulls | None:
         """For a quadratic on this machine."""
-        return None if self._told.ways is None or not isinstance(self.targets, np.ndarray) else self._hull
-
-    def _hull(self, scale: float, U: Array, V: Array, image: Array | None) -> Hull:
-        """Of the rank-ones scale·uᵢvᵢᴴ and perhaps an image more."""
-        found = None if self._table is None else sampled(self._table, self.loss, self.weights, scale, U, V, image)
-        if found is not None:
-            return found
-        size, columns = np.array([scale]), [(U[:, k : k + 1], V[:, k : k + 1]) for k in range(U.shape[1])]
-        images = [self.measure(u, size, u if V is U else v) for u, v in columns]
-        between = partial(self._told.ways, weights=self.weights)  # type: ignore[arg-type]
-        return Written([*images, *([] if image is None else [image])], between)
+        if self._told.ways is None or not isinstance(self.targets, np.ndarray):
+            return None
+        table = self._table if type(self.loss) is Squared else None
+        return Hulls(self.measure, self._told.ways, self.weights, table)
 
     def pair(self, slope: Array, z: Array) -> float:
         return inner(slope, z)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..losses.protocol import Loss
-from ..losses.squared import Squared
 from ..places.numpy import Array, mixture
 from ..places.pattern import Pattern
 
@@ -67,17 +66,33 @@ class Sampled:
     def mixture(self, sizes: Sequence[float]) -> Array:
         more = np.zeros(_CORNERS)
         more[: self.count] = sizes[: self.count]
-        return self.pattern.mixture(self.U * more, self.V, *([] if self.image is None else [sizes[-1], self.image]))
+        if self.image is None:
+            return self.pattern.sample(self.U * more, self.V)
+        return self.pattern.mixture(self.U * more, self.V, sizes[-1], self.image)
 
 
-def sampled(
-    table: Pattern, loss: Loss, weights: Array | None, scale: float, U: Array, V: Array, image: Array | None
-) -> Hull | None:
-    """Without images of the rank-ones, for a long table of real numbers and squares; else None."""
-    count, kinds = U.shape[1], {each.dtype for each in (U, V, *([] if image is None else [image]))}
-    if type(loss) is not Squared or table.size < _LONG or count > _CORNERS or kinds != {np.dtype(np.float64)}:
-        return None
-    left, right = np.zeros((U.shape[0], _CORNERS)), np.zeros((V.shape[0], _CORNERS))
-    np.multiply(U, scale, out=left[:, :count])
-    right[:, :count] = V
-    return Sampled(table, left, right, count, image, weights)
+@dataclass(frozen=True, eq=False)
+class Hulls:
+    """scale, U, V, image or None ↦ the hull of the rank-ones scale·uᵢvᵢᴴ and that image, for a quadratic."""
+
+    measure: Callable[[Array, Array, Array], Array]
+    between: Callable[..., tuple[Array, Array]]  # ``LossFacts.ways``
+    weights: Array | None
+    table: Pattern | None  # of the entries that are measured, where the quadratic is a plain square
+
+    def __call__(self, scale: float, U: Array, V: Array, image: Array | None) -> Hull:
+        inside = [] if image is None else [image]
+        if self.table is not None and _suits(self.table, [U, V, *inside]):
+            left, right = np.zeros((U.shape[0], _CORNERS)), np.zeros((V.shape[0], _CORNERS))
+            np.multiply(U, scale, out=left[:, : U.shape[1]])
+            right[:, : V.shape[1]] = V
+            return Sampled(self.table, left, right, U.shape[1], image, self.weights)
+        size, columns = np.array([scale]), [(U[:, k : k + 1], V[:, k : k + 1]) for k in range(U.shape[1])]
+        images = [self.measure(u, size, u if V is U else v) for u, v in columns]
+        return Written([*images, *inside], partial(self.between, weights=self.weights))
+
+
+def _suits(table: Pattern, arrays: Sequence[Array]) -> bool:
+    """Whether the compiled passes take them: real numbers of a long table, and no more rank-ones than they know."""
+    real = all(each.dtype == np.float64 for each in arrays)
+    return real and table.size >= _LONG and arrays[0].shape[1] <= _CORNERS

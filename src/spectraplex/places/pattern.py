@@ -147,13 +147,11 @@ class Pattern:
         gram[_UPPER] = gram.T[_UPPER] = total[4:]
         return total[:4], gram
 
-    def mixture(self, U: Array, V: Array, size: float = 0.0, z: Array | None = None) -> Array:
+    def mixture(self, U: Array, V: Array, size: float, z: Array) -> Array:
         """size·z and the four rank-ones uvᵀ of the columns of U and V, at these positions."""
         from . import kernels
 
         out = np.empty(self.size)
-        if z is None:
-            return self.sample(U, V)
         self.sweep(kernels.mixture_sampled, 4 * self.size, U, V, size, z, out)
         return out
 
