@@ -113,7 +113,7 @@ class NumPyPlace:
     # ------------------------------------------------------------------------------------------------ block-valued
 
     def columns(self, A: Array, index: Any) -> Array:
-        if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
+        if isinstance(A, np.ndarray) and isinstance(index, np.ndarray) and index.dtype.kind in "iu":
             return A.take(index, axis=1)  # rows stay contiguous; A[:, index] would turn them into columns
         return A[:, index]
 
