@@ -29,10 +29,10 @@ Which atoms x, y and z are does not matter to this argument; scores.py makes fre
 
 Where it loses. In a ball several times larger than the data need f falls by a nearly constant factor a step. There
 regularised vectors gain half of what plain ones do, and are tried in a third of the steps all the same: whenever a
-plain one happened to gain little. Conditional gradient may need a sixth to a third fewer. Averages of the gains
-instead of the last ones help there, and cost as much on problems of low rank, where gains differ by powers of ten from
-step to step; the atom of the greatest weight times deficit in place of x and y helps with very uneven weights, and
-costs more on problems of low rank.
+plain one happened to gain little. Conditional gradient may need a sixth to a third fewer eigenvectors. Averages of
+gains instead of the last ones help there, and cost as much on problems of low rank, where gains differ by powers of
+ten from step to step; the atom of the greatest weight times deficit in place of x and y helps with very uneven weights,
+and costs more on problems of low rank.
 """
 
 from __future__ import annotations
