@@ -55,6 +55,9 @@ class Space:
         self._store = [self.place.room(side, dtype) for side in self.sides]
         self._images = [self.place.room(self.sides[self.other(s)], dtype) for s in range(len(self.sides))]
         self.projected = Projected(len(self.sides), dtype, None if shift is None else shift[1], self.place)
+        self._spanned = (
+            False  # whether the shift vectors lie in the span of the basis: all that comes later is orthogonal
+        )
 
     def other(self, side: int) -> int:
         return (side + 1) % len(self.sides)
@@ -87,6 +90,7 @@ class Space:
         if self.shift is not None:
             for side, rows in enumerate(self.sides):
                 self.expand(side, place.rows(self.shift[0], rows))
+            self._spanned = self.shift[1].size == 1  # of several one may have been lost to rounding
         self.expand(last, block)
 
     def _mixed(self, warm: Block, noise: Block, count: int) -> Block:
@@ -115,10 +119,17 @@ class Space:
         self.norm = max(self.norm, float(np.max(place.norms(image))))
         self._store[side].write(k, new)
         self._images[side].write(k, image)
-        shift = None if self.shift is None else place.gram(new, place.rows(self.shift[0], self.sides[side]))
-        there = self.projected.add(side, width, shift)
+        there = self.projected.add(side, width, self._beside(side, new))
         self.projected.write(side, there, place.gram(self.basis(other), image))
         return image
+
+    def _beside(self, side: int, new: Block) -> Array | None:
+        """The inner products of new basis vectors of a side with the shift vectors; None without a shift."""
+        if self.shift is None:
+            return None
+        if self._spanned:
+            return np.zeros((self.place.width(new), self.shift[1].size), self.dtype)
+        return self.place.gram(new, self.place.rows(self.shift[0], self.sides[side]))
 
     def chain(self, found: Found, settled: Array, length: int, rng: np.random.Generator) -> bool:
         """Extend the Krylov space from the residuals that are not settled; then from the next Ritz vector's.
@@ -170,9 +181,12 @@ class Space:
         place, residual = self.place, []
         for side, rows in enumerate(self.sides):
             other = self.other(side)
-            inside = place.times(self.basis(side), parts[side] * theta[:ahead])
+            inside = parts[side] * theta[:ahead]
+            if weight is not None and self._spanned:
+                inside = inside - self.projected.shifts[cuts[side] : cuts[side + 1]] @ weight
+            inside = place.times(self.basis(side), inside)
             part = place.blend(1.0, place.times(self.image(other), parts[other]), -1.0, inside)
-            if weight is not None and self.shift is not None:
+            if weight is not None and self.shift is not None and not self._spanned:
                 part = place.blend(1.0, part, 1.0, place.times(place.rows(self.shift[0], rows), weight))
             residual.append(part)
         sizes = [place.norms(part) for part in residual]
@@ -207,3 +221,4 @@ class Space:
             self._store[side].write(0, self.place.times(self.basis(side), turn))
             self._images[side].write(0, self.place.times(self.image(side), turn))
         self.projected.turn(turns)
+        self._spanned = False

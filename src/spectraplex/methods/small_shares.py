@@ -14,29 +14,27 @@ def best_sizes(slope: Array, bend: Array, weights: Array, change: Array) -> Arra
     way and holds that, too; a limit that pushes the wrong way (multiplier below zero) is let go. The quadratic never
     rises, so s may be used whenever the rounds end.
     """
-    unit = np.sqrt(np.maximum(np.diag(bend), 0.0))
-    unit = np.where(unit > 0.0, 1.0 / np.where(unit > 0.0, unit, 1.0), 1.0)  # each direction at curvature one
+    unit = np.sqrt(np.maximum(bend.diagonal(), 0.0))
+    unit = 1.0 / np.where(unit > 0.0, unit, 1.0)  # each direction at curvature one
     count = slope.size
     B = bend * unit[:, None] * unit + 8 * EPS * count * np.eye(count)
     g, T = slope * unit, change * unit
-    s, room, held = np.zeros(count), weights.astype(float), np.flatnonzero(weights <= 0.0).tolist()
+    s, room, held = np.zeros(count), weights.tolist(), np.flatnonzero(weights <= 0.0).tolist()
     for _ in range(8 * weights.size):
         held = held[-count:]
         d, pushes = _minimiser(B, g + B @ s, T[held])
-        moved = (T @ d).tolist()
-        share, first = min(
-            ((room[i] / -moved[i], i) for i in range(room.size) if moved[i] < 0.0 and i not in held),
-            default=(np.inf, -1),
-        )
-        share = min(1.0, float(share))
-        s = s + share * d
-        room = np.maximum(weights + T @ s, 0.0)
+        share, first = np.inf, -1
+        for i, change_of in enumerate((T @ d).tolist()):
+            if change_of < 0.0 and room[i] < -share * change_of and i not in held:
+                share, first = room[i] / -change_of, i
+        s = s + min(1.0, share) * d
+        room = np.maximum(weights + T @ s, 0.0).tolist()
         if share < 1.0:
             held.append(first)
-        elif not held or pushes.min() >= 0.0:
+        elif not held or min(pushes) >= 0.0:
             break
         else:
-            held.pop(int(np.argmin(pushes)))
+            held.pop(pushes.index(min(pushes)))
     s = s * unit
     gone = change @ s  # limits that nearly coincide may have been passed by rounding: back to where all hold
     short = gone < -weights - 1e-13
@@ -45,7 +43,7 @@ def best_sizes(slope: Array, bend: Array, weights: Array, change: Array) -> Arra
     return np.asarray(s)
 
 
-def _minimiser(B: Array, gradient: Array, T: Array) -> tuple[Array, Array]:
+def _minimiser(B: Array, gradient: Array, T: Array) -> tuple[Array, list[float]]:
     """The step d to the minimum on T·d = 0, and the multipliers of these equalities."""
     n, k = gradient.size, T.shape[0]
     system = np.zeros((n + k, n + k))
@@ -56,4 +54,4 @@ def _minimiser(B: Array, gradient: Array, T: Array) -> tuple[Array, Array]:
         found = np.linalg.solve(system, right)
     except np.linalg.LinAlgError:  # two limits, or two ways, say the same
         found = np.linalg.lstsq(system, right, rcond=None)[0]
-    return found[:n], found[n:]
+    return found[:n], found[n:].tolist()

@@ -123,9 +123,9 @@ class Distance(Fit):
         return Quadratic(value, self.pair(slope, dz), dz.square)
 
     @property
-    def ways(self) -> Any:
-        """Along several ways at once, where images are matrices and no factors."""
-        return super().ways if self.sparse is None else None
+    def hull(self) -> Any:
+        """Where images are matrices and no factors."""
+        return super().hull if self.sparse is None else None
 
     def pair(self, slope: Any, z: Any) -> float:
         return inner(slope, z) if self.sparse is None else _inner(slope, z) - z.match

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from ..losses.protocol import Conjugate
 from ..places.here import HERE
 from ..places.numpy import Array
 from ..places.protocol import Place
+from .hulls import Hull
 from .images import ARRAYS, Images
 
 
@@ -44,10 +45,8 @@ class ObjectiveFacts:
     given_smoothness: float | None = None
     #: sorted numbers of some observations ↦ the same function of those alone, and their places in an image
     some: Callable[[Array], tuple[Any, Array]] | None = None
-    #: slope, v, others ↦ slopes along v − o for all the other images, and the bends between these ways: of a quadratic
-    ways: Callable[[Any, Any, Sequence[Any]], tuple[Array, Array]] | None = None
-    #: Σ sizeᵢ·imageᵢ; said wherever ``ways`` is
-    mixture: Callable[[Sequence[float], Sequence[Any]], Any] | None = None
+    #: scale, U, V, image or None ↦ the ``Hull`` of the rank-ones scale·uᵢvᵢᴴ and that image; only of a quadratic
+    hull: Callable[[float, Any, Any, Any], Hull] | None = None
     #: how many observations there are to choose from
     units: int | None = None
     #: the gradient is an ordinary matrix
@@ -156,8 +155,7 @@ def facts_read(objective: Any) -> ObjectiveFacts:
         rounding=_function(objective, "rounding"),
         fitted=_function(objective, "fitted"),
         some=_function(objective, "some"),
-        ways=_function(objective, "ways"),
-        mixture=_function(objective, "mixture"),
+        hull=_function(objective, "hull"),
         units=_told(objective, "units"),
         given_smoothness=None if worked_out else _told(objective, "smoothness"),
         dense=None if dense is None else bool(dense),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,18 @@ from ..losses import named
 from ..losses.curves import Curve
 from ..losses.protocol import Conjugate, LossFacts, Prepared, Shape, prepare
 from ..losses.separable import smoothly, steepest
+from ..losses.squared import Squared
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator
 from ..measurements.entries import Entries
 from ..measurements.protocol import Facts, Measurements, Spectrum, flat_image, measurement_or_say, parts_of
 from ..places.marks import pattern_mark
-from ..places.numpy import Array, blend, contiguous, inner, mixture
+from ..places.numpy import Array, blend, contiguous, inner
 from ..places.pattern import Pattern
 from ..rounding import VANISHING, norm, of_image, of_sum, plain
 from .chosen import choosable, chosen
 from .facts import ObjectiveFacts, facts_read
+from .hulls import Hulls
 from .starts import refuse_negative_means, somewhere
 from .table_parts import TABLE, table_kind, table_parts
 
@@ -119,14 +121,12 @@ class Fit:
         return smoothly(self.loss, z, dz, self.targets, self.weights)
 
     @property
-    def ways(self) -> Callable[[Array, Array, Sequence[Array]], tuple[Array, Array]] | None:
-        """Slopes and bends along several ways at once, for a quadratic on this machine."""
+    def hull(self) -> Hulls | None:
+        """For a quadratic on this machine."""
         if self._told.ways is None or not isinstance(self.targets, np.ndarray):
             return None
-        return partial(self._told.ways, weights=self.weights)
-
-    def mixture(self, sizes: Sequence[float], images: Sequence[Array]) -> Array:
-        return mixture(sizes, images)
+        table = self._table if type(self.loss) is Squared else None
+        return Hulls(self.measure, self._told.ways, self.weights, table)
 
     def pair(self, slope: Array, z: Array) -> float:
         return inner(slope, z)

@@ -113,6 +113,8 @@ class NumPyPlace:
     # ------------------------------------------------------------------------------------------------ block-valued
 
     def columns(self, A: Array, index: Any) -> Array:
+        if isinstance(A, np.ndarray) and isinstance(index, np.ndarray) and index.dtype.kind in "iu":
+            return A.take(index, axis=1)  # rows stay contiguous; A[:, index] would turn them into columns
         return A[:, index]
 
     def join(self, *blocks: Array) -> Array:

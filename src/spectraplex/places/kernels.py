@@ -235,3 +235,43 @@ def mixture(low, high, sizes, a, b, c, d, e, out):  # type: ignore[no-untyped-de
     """out = Σ sizes·(a, b, c, d, e) in one pass."""
     for i in range(low, high):
         out[i] = sizes[0] * a[i] + sizes[1] * b[i] + sizes[2] * c[i] + sizes[3] * d[i] + sizes[4] * e[i]
+
+
+@compiled
+def ways_sampled(low, high, indptr, indices, slope, weights, U, V, z, sums):  # type: ignore[no-untyped-def]
+    """``ways`` from the first of four rank-ones u·vᵀ to the other three and to z, in rows [low, high)."""
+    s0 = s1 = s2 = s3 = 0.0
+    aa = ab = ac = ad = bb = bc = bd = cc = cd = dd = 0.0
+    for row in range(low, high):
+        p, q, r, t = U[row, 0], U[row, 1], U[row, 2], U[row, 3]
+        for e in range(indptr[row], indptr[row + np.uint64(1)]):
+            g, c = slope[e], indices[e]
+            v = p * V[c, 0]
+            i, j, k, m = v - q * V[c, 1], v - r * V[c, 2], v - t * V[c, 3], v - z[e]
+            s0 += g * i
+            s1 += g * j
+            s2 += g * k
+            s3 += g * m
+            w = 1.0 if weights is None else weights[e]
+            a, b, d, f = w * i, w * j, w * k, w * m
+            aa += a * i
+            ab += a * j
+            ac += a * k
+            ad += a * m
+            bb += b * j
+            bc += b * k
+            bd += b * m
+            cc += d * k
+            cd += d * m
+            dd += f * m
+    sums[:] = (s0, s1, s2, s3, aa, ab, ac, ad, bb, bc, bd, cc, cd, dd)
+
+
+@compiled
+def mixture_sampled(low, high, indptr, indices, U, V, size, z, out):  # type: ignore[no-untyped-def]
+    """out = size·z + Σ u·vᵀ over four rank-ones, in rows [low, high)."""
+    for row in range(low, high):
+        p, q, r, t = U[row, 0], U[row, 1], U[row, 2], U[row, 3]
+        for e in range(indptr[row], indptr[row + np.uint64(1)]):
+            c = indices[e]
+            out[e] = size * z[e] + (p * V[c, 0] + q * V[c, 1]) + (r * V[c, 2] + t * V[c, 3])

@@ -19,6 +19,7 @@ from .threads import workers
 _CHUNK_ENTRIES = 1 << 14  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
 _SCATTERED = 16_000_000  # bytes of a block from which its columns are taken some at a time: rows are read in no order,
 _GATHERED = 6_500_000  # so what is taken should stay in a cache that two cores share,
+_UPPER = np.triu_indices(4)
 _NARROW = 32  # but so many columns at least: all positions are read again for every block of them
 
 
@@ -125,6 +126,33 @@ class Pattern:
             for some in _blocks(V):
                 left, right = np.ascontiguousarray(U[:, some]), np.ascontiguousarray(V[:, some])
                 self.sweep(kernels.sample_block, self.size * left.shape[1], left, s[some], right, out)
+        return out
+
+    def ways(self, slope: Array, weights: Array | None, U: Array, V: Array, z: Array) -> tuple[Array, Array]:
+        """⟨slope, first − o⟩ and the weighted inner products of all first − o, without an image of any rank-one.
+
+        U and V have four columns each; o are the other three of the rank-ones uvᵀ, and z.
+        """
+        from . import kernels
+
+        chunks = self.bounds.size - 1
+        sums = np.zeros((chunks, 14))
+
+        def job(chunk: int) -> None:
+            low, high = self.bounds[chunk], self.bounds[chunk + 1]
+            kernels.ways_sampled(low, high, self.indptr, self.indices, slope, weights, U, V, z, sums[chunk])
+
+        workers.run(job, chunks, 4 * self.size)
+        total, gram = sums.sum(axis=0), np.zeros((4, 4))
+        gram[_UPPER] = gram.T[_UPPER] = total[4:]
+        return total[:4], gram
+
+    def mixture(self, U: Array, V: Array, size: float, z: Array) -> Array:
+        """size·z and the four rank-ones uvᵀ of the columns of U and V, at these positions."""
+        from . import kernels
+
+        out = np.empty(self.size)
+        self.sweep(kernels.mixture_sampled, 4 * self.size, U, V, size, z, out)
         return out
 
     def add(self, v: Array) -> Array:
