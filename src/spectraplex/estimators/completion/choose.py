@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,14 @@ from ...solve import solve
 from ...stop import Status, Stop
 from ..input.observations import Observations
 from .exponents import SLACK, predicted, weighed
-from .first import first_tried
+from .first import first_tried, stretched
 from .folds import asides
 from .recipe import Recipe, Solution, plainly, solved
 from .strides import Strides, differ
 
-_COLD = 2  # steps of the solver from nothing: predictions settle long before the gap does
-_STEPS = 1  # and from the solution before;
-_FURTHER = 4  # times as many where little is left to explain: each of them may then change a score by much
+_COLD = 2  # steps of the solver from nothing, one more where tables are small: seeds move what follows;
+_STEPS = 1  # and from the solution before,
+_FURTHER = 4  # so many times more where little is left to explain: each of them may then change a score by much
 _WEIGH = 2  # the radius at which other exponents are tried: the first tells little, later ones are dear
 _MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
 
@@ -147,10 +147,12 @@ class Walk(Strides[Visited]):
         super().__init__()
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
         self.observers, self.told, self.solver = observers, told, solver
+        self.cold = _COLD
 
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Visited:
         """Solve roughly and score what was kept aside."""
-        solution = self.solved(self.objective, radius, starts[0] if starts else None)
+        near = starts[0] if starts else None
+        solution = self.solved(self.objective, radius, near, self.cold if near is None else _STEPS)
         before, score = self._score_near(radius), self.score(solution)
         for _ in range(_FURTHER):
             if solution.status is Status.OBSERVER or not differ(before, score):
@@ -169,12 +171,11 @@ class Walk(Strides[Visited]):
             return self.score(None)
         return min(self.points, key=lambda point: abs(math.log(point.radius / radius))).score
 
-    def solved(self, objective: Any, radius: float, near: Rectangular | None) -> Solution:
+    def solved(self, objective: Any, radius: float, near: Rectangular | None, steps: int = _STEPS) -> Solution:
         """A rough solution, from that of another radius where there is one."""
         start = None if near is None else stretched(objective, near, radius)
-        stop = Stop(max_steps=_COLD if start is None else _STEPS)
         asked: dict[str, Any] = dict(start=start, seed=self.seed, observers=self.observers, solver=self.solver)
-        solution = solved(objective, radius, stop, certify=False, **asked)
+        solution = solved(objective, radius, Stop(max_steps=steps), certify=False, **asked)
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return solution
@@ -212,6 +213,8 @@ class _Together(Strides[Visited]):
     ) -> None:
         super().__init__(dear)
         self.walks, self.told, self.train = walks, told, train
+        for walk in walks:
+            walk.cold = _COLD + (len(walks) > 1)
         self.before: list[Visited] = []  # points with another exponent, which no parabola goes through
         #: the score without a low-rank part
         self.alone = self._mean([walk.loss(None) for walk in walks])
@@ -269,17 +272,6 @@ class _Together(Strides[Visited]):
 def mean_score(recipe: Recipe, loss: float, weight: float) -> float:
     """The mean loss; its root mean square for the squared loss."""
     return math.sqrt(2.0 * loss / weight) if recipe.loss == "squared" else loss / weight
-
-
-def stretched(objective: Any, X: Rectangular, radius: float) -> Rectangular:
-    """A solution of another radius, scaled as far towards this one as lowers the loss."""
-    total = float(X.s.sum())
-    if total == 0.0:
-        return X
-    image = objective.measure(*X.triple())
-    ahead = radius / total - 1.0
-    factor = 1.0 + (float(objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
-    return replace(X, s=factor * X.s)
 
 
 def nobody(radius: float, score: float) -> None:

@@ -1,14 +1,16 @@
-"""Where a walk over radii begins: near the radius where something begins to happen."""
+"""Where a walk over radii begins: near the radius where something begins to happen; and a solve: from another one."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...eigen.leading import leading
 from ...losses.protocol import LossFacts
+from ...matrices.factors import Rectangular
 from ...objectives.facts import facts_of
 from ...penalized import unit_ball, zero_image
 from .recipe import Table, plainly
@@ -44,3 +46,14 @@ def first_radius(objective: Table) -> float:
         size *= 10.0  # a loss that is a straight line close by bends farther away
         bend = curve.curvature(size)
     return max(-curve.derivative(0.0), 0.0) / bend if bend > 0 else 0.0
+
+
+def stretched(objective: Any, X: Rectangular, radius: float) -> Rectangular:
+    """A solution of another radius, scaled as far towards this one as lowers the loss."""
+    total = float(X.s.sum())
+    if total == 0.0:
+        return X
+    image = objective.measure(*X.triple())
+    ahead = radius / total - 1.0
+    factor = 1.0 + (float(objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
+    return replace(X, s=factor * X.s)
