@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from spectraplex import verify
 from spectraplex.datasets import ratings_like
 from spectraplex.estimators import MatrixCompletion
+from spectraplex.estimators.completion.choose import _Together
 from spectraplex.estimators.completion.folds import folds
 from spectraplex.estimators.completion.strides import GROWTH, Strides
 from spectraplex.estimators.input.observations import Observations
@@ -236,3 +238,40 @@ def test_folds_and_order_of_a_table_with_more_cells_than_32_bits_count():
     assert (np.diff(narrow.rows.astype(np.int64) * 50_000 + narrow.cols) > 0).all()
     assert (narrow.values == wide.values).all()
     assert all((a == b).all() for a, b in zip(folds(wide, 0.1), folds(narrow, 0.1), strict=True))
+
+
+def test_without_noise_the_radius_is_about_the_norm_of_the_truth():
+    ratios, misses = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 15))
+        hidden = rng.random(truth.shape) < 0.3
+        model = MatrixCompletion(weighting="plain", intercepts=False, tolerance=1e-3)
+        model.fit_matrix(np.where(hidden, np.nan, truth))
+        ratios.append(model.radius_ / np.linalg.svd(truth, compute_uv=False).sum())
+        missed = model.predict(np.column_stack(np.nonzero(hidden))) - truth[hidden]
+        misses.append(np.sqrt(np.mean(missed**2)) / truth.std())
+    assert max(np.abs(np.array(ratios) - 1.0)) < 0.2 and np.mean(misses) < 0.24, (ratios, misses)
+
+
+def test_a_ball_that_does_not_bind_is_left_for_a_smaller_one():
+    """Beyond some radius a dense table is fitted exactly, with all its noise: the best one is well below."""
+    rng = np.random.default_rng(0)
+    truth = rng.standard_normal((80, 4)) @ rng.standard_normal((4, 60)) / 2.0
+    seen = rng.random(truth.shape) < 0.6
+    noisy = truth + 0.1 * rng.standard_normal(truth.shape)
+    model = MatrixCompletion().fit_matrix(np.where(seen, noisy, np.nan))
+    assert model.radius_ == pytest.approx(np.linalg.svd(truth, compute_uv=False).sum(), rel=0.1)
+    missed = model.predict(np.column_stack(np.nonzero(~seen))) - truth[~seen]
+    assert np.sqrt(np.mean(missed**2)) < 0.11
+
+
+@pytest.mark.parametrize(("fall", "share"), [(0.2, 1.0), (0.5, 1.0), (1.0, 0.5), (4.0, 0.125), (0.0, 0.0), (-1.0, 0.0)])
+def test_a_ball_grows_with_the_observations_as_noise_lets_it(fall, share):
+    """Where the multiplier goes like radius to the −fall, ten per cent more observations lessen it."""
+    points = [
+        SimpleNamespace(radius=radius, solution=SimpleNamespace(multiplier=radius**-fall)) for radius in (4.0, 1.0, 2.0)
+    ]
+    for radius in (0.1, 1.5, 3.0, 9.0):
+        assert _Together.growth(SimpleNamespace(points=points), radius, 1.1) == pytest.approx(1.1**share)
+    assert _Together.growth(SimpleNamespace(points=points[:1]), 4.0, 1.1) == 1.1

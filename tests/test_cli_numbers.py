@@ -268,3 +268,30 @@ def test_what_the_data_tell_is_said_plainly(tmp_path):
     file.write_text("user,item,rating\na,x,1\nb,y,2\nc,x,3\n")
     said = run("complete", file, "-o", tmp_path / "m", "--radius", 1, "--no-report").stderr
     assert "\nAbout the data: " in said and "MatrixCompletion" not in said
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (lambda value: f'"{value:,.0f}"', "if its marks are between thousands, give --thousands ,."),
+        (lambda value: f"${value:.2f}", "leave the mark $ away."),
+        (lambda value: f"{value:.0f} €", "leave the mark € away."),
+        (lambda value: f"{value:.1f}%", "leave the mark % away."),
+        (lambda value: str(value > 2000.0), "write 1 and 0."),
+    ],
+)
+def test_amounts_as_people_write_them_are_the_values(number, said, tmp_path):
+    """Whatever their column is called, it is not taken for labels; and the message says what to do about them."""
+    path = tmp_path / "people.csv"
+    lines = ["what,much,who"]
+    lines += [f"{what},{number(value)},{who}" for (who, what), value in VALUES.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = ("--value", "much") if said.startswith("write") else ()  # a word may be a label
+    done = run("complete", path, "-o", tmp_path / "model", *asked, code=2)
+    assert "values from 'much'" in done.stderr and said in done.stderr
+
+
+def test_a_wide_table_with_holes_in_its_first_column_is_pointed_out(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("y1,y2,y3,y4\n1.5,2.5,,4.5\n,2.25,3.5,4.25\n,2.75,3.25,\n1.25,,3.75,4.75\n")
+    assert "give --matrix" in run("complete", path, "-o", tmp_path / "model", code=2).stderr

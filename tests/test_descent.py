@@ -354,10 +354,27 @@ def test_a_run_from_given_factors_draws_its_own_random_starts(monkeypatch):
     assert len(drawn) == 3 and drawn[0] != drawn[1] == drawn[2]
 
 
-@pytest.mark.parametrize("wrong", [dict(block=0), dict(block=2.0), dict(block=True), dict(share=0), dict(share=1.0)])
+WRONG = [
+    dict(block=0),
+    dict(block=2.0),
+    dict(block=True),
+    dict(share=0),
+    dict(share=1.0),
+    dict(growing=0),
+    dict(fading=0),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_a_hybrid_refuses_settings_that_mean_nothing(wrong):
     with pytest.raises(ValueError, match=f"Hybrid: {next(iter(wrong))} must be"):
         sx.Hybrid(**wrong)
+
+
+def test_a_longer_descent_makes_up_for_rounds():
+    settings: list[dict] = [dict(growing=2), dict(), dict(growing=60, fading=1e-4)]
+    ended = [sx.solve(completion(0), sx.Hybrid(**each), sx.Stop(max_steps=2)).value for each in settings]
+    assert ended[2] < ended[1] < ended[0]
 
 
 @pytest.mark.parametrize("share", [0.001, 0.3, 0.9])

@@ -45,6 +45,22 @@ def test_a_smaller_exponent_where_frequent_rows_have_the_larger_entries(told_by_
     assert abs(given.certificate_.value - model.certificate_.value) <= model.certificate_.gap + given.certificate_.gap
 
 
+def test_another_exponent_takes_one_solve(told_by_few, monkeypatch):
+    pairs, values = table(0.0)
+    calls, solved = [], choose.solved
+
+    def counted(objective, radius, *rest, **asked):
+        calls.append(radius)
+        return solved(objective, radius, *rest, **asked)
+
+    monkeypatch.setattr(choose, "solved", counted)
+    model = MatrixCompletion().fit(pairs, values)
+    assert model.weighting_ == 0.35
+    left = [radius for radius in calls if not np.isclose(radius, model.path_["radius"]).any()]
+    assert len(left) == 1  # the usual one at that radius was solved no further for it
+    assert model.path_["n_iter"].max() <= 2  # radii are compared by rough answers
+
+
 def test_what_was_chosen_stays_with_the_model(told_by_few, tmp_path):
     pairs, values = table(1.0)
     model = MatrixCompletion().fit(pairs, values)

@@ -86,12 +86,16 @@ class Hybrid:
     balance : whether the weights of the columns are balanced after every descent; False saves some line searches where
         a rough answer will do.
     polish : most steps of a descent where no columns are missing; fewer where a rough answer will do.
+    growing : most steps of a descent while columns are missing; more where few escapes will do.
+    fading : such a descent ends where its last steps bring less than this share of the mean of all.
     """
 
     block: int = 4
     share: float = 0.03
     balance: bool = True
     polish: int = _POLISHING[0]
+    growing: int = _GROWING[0]
+    fading: float = _GROWING[1]
     Memory: ClassVar[type] = HybridMemory
     zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
@@ -99,6 +103,8 @@ class Hybrid:
         whole("Hybrid", "block", self.block)
         share("Hybrid", "share", self.share)
         whole("Hybrid", "polish", self.polish)
+        whole("Hybrid", "growing", self.growing)
+        share("Hybrid", "fading", self.fading)
 
     def require(self, problem: Problem) -> None:
         """Refuse a domain whose X is not a block of the matrix upstairs: descents scale its rows and columns."""
@@ -121,7 +127,7 @@ class Hybrid:
         nobody = problem.place.from_host(np.empty((0, 0)))
         none = (nobody, np.empty(0), nobody)
         memory = HybridMemory(
-            max(2, self.block), guess, 0.0, _GROWING[0], mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
+            max(2, self.block), guess, 0.0, self.growing, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
         )
         return point, memory, step
 
@@ -144,9 +150,9 @@ class Hybrid:
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
         single = _single(problem, point, step.estimated_gap)
         many = single and _many(problem, point.atoms)
-        growing = _BRIEF if many else _GROWING[0]
+        growing = _BRIEF if many else self.growing
         # little polishing while the right columns are still missing
-        most, fading = (growing, _GROWING[1]) if more else (self.polish, _POLISHING[1])
+        most, fading = (growing, self.fading) if more else (self.polish, _POLISHING[1])
         most, reached = max(most, memory.patience), point.value
         near = (reached, _BLUR * max(memory.gain, start - reached))
         held = [point.image, point.atoms.factor()]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.completion import choose, parameters, serving
+from ..estimators.completion import choose, first, parameters, serving
 from ..estimators.completion.folds import asides
 from ..estimators.completion.recipe import Recipe
 from ..estimators.input.observations import Observations, pair_columns
@@ -261,5 +261,5 @@ def split(model: Any) -> list[tuple[Observations, Observations]]:
     parts = [(train, valid) for train, valid in parts if len(train) and len(valid)]
     if not parts:
         return []
-    first = choose.first_tried(recipe.objective(parts[0][0], recipe.offset(parts[0][0])))
-    return parts if np.isclose(model.path_["radius"], first, rtol=1e-4, atol=0.0).any() else []
+    start = first.first_tried(recipe.objective(parts[0][0], recipe.offset(parts[0][0])))
+    return parts if np.isclose(model.path_["radius"], start, rtol=1e-4, atol=0.0).any() else []

@@ -117,19 +117,26 @@ def _shows(digits: Digits, column: Sequence[str]) -> bool:
     return any(digits.decimal in field and any(mark in field for mark in alike) for field in column)
 
 
-_ALMOST = re.compile(r"[+-]?(\d+|\d{1,3}([ ,.'_\u2019\u00a0\u202f]\d{3})+)([.,]\d+)?\s?%?")
+_SIGNS = "$€£¥₹"  # of money
+_ALMOST = re.compile(rf"[+-]?[{_SIGNS}]?\s?(\d+|\d{{1,3}}([ ,.'_\u2019\u00a0\u202f]\d{{3}})+)([.,]\d+)?\s?[%{_SIGNS}]?")
+_ANSWERS = frozenset(("true", "false", "yes", "no", "t", "f", "y", "n"))
 
 
 def almost_number(field: str) -> bool:
-    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50%."""
+    """Whether people would read it as a number, and we do not: 3,5 or 1'000 or 50% or $5."""
     return not is_number(field) and _ALMOST.fullmatch(field.strip()) is not None
 
 
 def remedy(field: str) -> str:
-    """What to do about such."""
+    """What to do about such, or about an answer that could be one; nothing for any other text."""
     field = field.strip()
-    if field.endswith("%"):
-        return "; leave the mark % away"
+    if field.lower() in _ANSWERS:
+        return "; write 1 and 0"
+    if not almost_number(field):
+        return ""
+    sign = next((mark for mark in field if mark in "%" + _SIGNS), None)
+    if sign is not None:
+        return f"; leave the mark {sign} away"
     tail = re.split(r"\d+", field.lstrip("+-"))
     marks = [mark for mark in tail if mark]
     if marks and marks[-1] == "," and (len(field.rpartition(",")[2]) != 3 or len(set(marks)) > 1):

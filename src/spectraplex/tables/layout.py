@@ -199,14 +199,14 @@ def looks_wide(layout: Layout, asked: Asked) -> bool:
     holes = sum(any(field.strip().lower() in MISSING for field in column) for column in columns)
     if layout.header and any(usual(word) or (holes < 2 and word in TIMES + AMOUNTS) for word in names):
         return False
-    first = [line[0] for line in layout.sample if line]
+    first = [line[0] for line in layout.sample if line and line[0].strip().lower() not in MISSING]
     kinds = kinds_of(layout)
     if kinds[0] == "counter" and "text" in kinds:  # a number and a name of the line
         kinds.remove("text")
     numbers = len(kinds) > 3 and all(each in ("whole", "number", "") for each in kinds[1:])
     if not layout.header:
         return numbers and len(layout.names) > 4
-    return numbers and len(layout.sample) > 1 and len(set(first)) == len(first)
+    return numbers and len(first) > 1 and len(set(first)) == len(first)
 
 
 def _after_labels(kinds: Sequence[str], free: list[int], wanted: int) -> list[int]:

@@ -18,6 +18,8 @@ AMOUNTS = (
     *("qty", "quantity", "amount", "count", "counts", "sales", "sold", "revenue", "price", "hours", "minutes", "plays"),
     *("playcount", "listens", "clicks", "views", "visits", "purchases", "spent", "grade", "mark", "points", "weight"),
 )
+#: 1,234 or 12.5% or $5: amounts as people write them, which no label looks like; whoever reads one says what to do
+_AMOUNT = re.compile(r"[+-]?[$€£¥₹]?\s?(\d+|\d{1,3}([,.'\u2019]\d{3})+)([.,]\d+)?\s?[%$€£¥₹]?")
 _LONG = 60  # letters of an average entry: more is a text that somebody wrote, and no label
 
 
@@ -35,7 +37,7 @@ def kind(name: str, entries: Sequence[str]) -> str:
     if len(whole) == len(there):
         counts = len(whole) > 3 and all(after - before == 1 for before, after in pairwise(whole))
         return "counter" if counts else "whole"
-    if all(is_number(entry) for entry in there):
+    if all(is_number(entry) or _AMOUNT.fullmatch(entry) for entry in there):
         return "number"
     return "prose" if sum(map(len, there)) > _LONG * len(there) else "text"
 

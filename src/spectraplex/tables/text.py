@@ -15,7 +15,7 @@ import numpy as np
 
 from ..estimators.input.labels import Labels, objects
 from ..places.numpy import Array
-from .digits import POINT, almost_number, remedy
+from .digits import POINT, remedy
 from .layout import MISSING, Asked, chosen, how_read, laid_out, looks_wide, name_of
 from .opened import Opening, text_of
 from .records import Layout, numbered, of_width, records
@@ -188,9 +188,7 @@ def _kept(
 def _hint(field: str, layout: Layout, place: int) -> str:
     if layout.digits != POINT:
         return layout.digits.aside
-    if almost_number(field):
-        return remedy(field)
-    return f" (column {layout.names[place]!r}; --value names another)"
+    return remedy(field) or f" (column {layout.names[place]!r}; --value names another)"
 
 
 def _line(path: Path, asked: Asked, layout: Layout, where: tuple[int, int, int], place: int) -> int:

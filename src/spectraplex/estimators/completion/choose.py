@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...eigen.leading import leading
 from ...hooks import Solver
-from ...losses.protocol import LossFacts
 from ...matrices.factors import Rectangular
-from ...objectives.facts import facts_of
 from ...objectives.intercepts import Intercepts
 from ...observers import Observer
-from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
 from ...solve import solve
 from ...stop import Status, Stop
 from ..input.observations import Observations
 from .exponents import SLACK, predicted, weighed
+from .first import first_tried, stretched
 from .folds import asides
-from .recipe import Recipe, Solution, Table, plainly, solved
-from .strides import Strides
+from .recipe import Recipe, Solution, plainly, solved
+from .strides import Strides, differ
 
-_COLD = 3  # steps of the solver from nothing: predictions settle long before the gap does
-_STEPS = 2  # and from the solution before
-_FIRST = 1.5  # the walk begins at so many times the radius where something begins to happen
+_COLD = 2  # steps of the solver from nothing, one more where tables are small: seeds move what follows;
+_STEPS = 1  # and from the solution before,
+_FURTHER = 4  # so many times more where little is left to explain: each of them may then change a score by much
 _WEIGH = 2  # the radius at which other exponents are tried: the first tells little, later ones are dear
 _MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
-_FARTHER = 12  # times ten times as far, where a curve is straight
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +61,7 @@ def choose(
 ) -> Choice:
     """Keep shares of the observations aside and walk: grow the radius until the held-out loss rises.
 
-    The radius is that of the lowest point of a parabola through the scores, larger as all observations are more than
+    The radius is that of the lowest point of a parabola through the scores, larger since all observations are more than
     those that were left. ``told`` hears of every radius and its score. ``late`` is a mask of the latest observations,
     to be kept aside in place of random ones. With ``weigh`` other exponents are tried where so much is kept aside, in
     one fold, that small differences can be told from chance.
@@ -105,42 +101,19 @@ def together(
     radius, near = walk.lowest()
     exponent = walks[0].recipe.exponent
     return Choice(
-        more * radius, table([*walk.before, *walk.points]), near.solution.X, walk.alone, walk.edge, held, exponent
+        radius * walk.growth(radius, more),
+        table([*walk.before, *walk.points]),
+        near.solution.X,
+        walk.alone,
+        walk.edge,
+        held,
+        exponent,
     )
 
 
 def no_choice(recipe: Recipe) -> Choice:
     """Where there is nothing to walk for."""
     return Choice(1.0, table([]), None, exponent=recipe.exponent)
-
-
-def first_tried(objective: Table) -> float:
-    """Where the walk begins; zero where there is nothing to walk for. It depends on every value."""
-    return _FIRST * first_radius(objective)
-
-
-def first_radius(objective: Table) -> float:
-    """The best multiple of the leading singular pair of the gradient at zero, alone: where something begins."""
-    zero, images, table = zero_image(objective), facts_of(objective).images, plainly(objective)
-    slope = objective.evaluate(zero)[1]
-    count, steepest = math.sqrt(images.count(slope)), LossFacts.of(table.loss).steepest
-    # rounding of the largest value; where a loss is a straight line no slope is off by that much
-    if not images.norm(slope) > count * min(1e-12 * (table.largest + 1e-300), 1e-3 * steepest):
-        return 0.0
-    lifted = unit_ball(objective, False).lifted
-    asked: dict[str, Any] = dict(accuracy=lambda top: 0.1 * top, rng=np.random.default_rng(0), max_products=30.0)
-    vector = leading(lifted.pull(slope), **asked).vector
-    ahead = lifted.measure(vector, np.ones(1), vector)
-    curve = objective.along(zero, ahead)
-    # close by, in the unit of the values, or of the misfits that count as squares
-    size = 1e-6 * min(table.largest, steepest) * count / max(images.norm(ahead), 1e-300)
-    bend = curve.curvature(size)
-    for _ in range(_FARTHER):
-        if bend > 0:
-            break
-        size *= 10.0  # a loss that is a straight line close by bends farther away
-        bend = curve.curvature(size)
-    return max(-curve.derivative(0.0), 0.0) / bend if bend > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,19 +147,33 @@ class Walk(Strides[Visited]):
         super().__init__()
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
         self.observers, self.told, self.solver = observers, told, solver
+        self.cold = _COLD
 
     def visit(self, radius: float, starts: Sequence[Rectangular] = ()) -> Visited:
         """Solve roughly and score what was kept aside."""
-        start = stretched(self.objective, starts[0], radius) if starts else None
-        solution = self.solved(self.objective, radius, _STEPS if starts else _COLD, start)
-        here = Visited(radius, self.score(solution), solution, (solution.X,))
+        near = starts[0] if starts else None
+        solution = self.solved(self.objective, radius, near, self.cold if near is None else _STEPS)
+        before, score = self._score_near(radius), self.score(solution)
+        for _ in range(_FURTHER):
+            if solution.status is Status.OBSERVER or not differ(before, score):
+                break
+            solution = self.solved(self.objective, radius, solution.X)
+            before, score = score, self.score(solution)
+        here = Visited(radius, score, solution, (solution.X,))
         self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
         return here
 
-    def solved(self, objective: Any, radius: float, steps: int, start: Rectangular | None) -> Solution:
-        """So many steps of the solver."""
+    def _score_near(self, radius: float) -> float:
+        """That of the nearest radius that was tried; without a low-rank part where there is none."""
+        if not self.points:
+            return self.score(None)
+        return min(self.points, key=lambda point: abs(math.log(point.radius / radius))).score
+
+    def solved(self, objective: Any, radius: float, near: Rectangular | None, steps: int = _STEPS) -> Solution:
+        """A rough solution, from that of another radius where there is one."""
+        start = None if near is None else stretched(objective, near, radius)
         asked: dict[str, Any] = dict(start=start, seed=self.seed, observers=self.observers, solver=self.solver)
         solution = solved(objective, radius, Stop(max_steps=steps), certify=False, **asked)
         if solution.status is Status.INTERRUPTED:
@@ -226,6 +213,8 @@ class _Together(Strides[Visited]):
     ) -> None:
         super().__init__(dear)
         self.walks, self.told, self.train = walks, told, train
+        for walk in walks:
+            walk.cold = _COLD + (len(walks) > 1)
         self.before: list[Visited] = []  # points with another exponent, which no parabola goes through
         #: the score without a low-rank part
         self.alone = self._mean([walk.loss(None) for walk in walks])
@@ -242,22 +231,39 @@ class _Together(Strides[Visited]):
         here = Visited(radius, self._mean(losses), visited[0].solution, tuple(each.starts[0] for each in visited))
         self.ended = any(walk.ended for walk in self.walks)
         if self.train is not None and len(self.points) + 1 == _WEIGH and not self.ended:
-            here, self.train = self._weighed(here, self.train), None
+            here, self.train = self._weighed(here, self.train, starts[0]), None
         self.points.append(here)
         self.told(radius, here.score)
         return here
 
-    def _weighed(self, here: Visited, train: Observations) -> Visited:
+    def _weighed(self, here: Visited, train: Observations, X: Rectangular) -> Visited:
         """The same point, or one with another exponent: the walk begins anew with it."""
         walk = self.walks[0]
-        loss, weight = walk.loss(here.solution)
-        found = weighed(walk.solved, walk.objective, walk.recipe, train, walk.valid, here.solution.X, here.radius)
+        data = (train, walk.valid)
+        found = weighed(walk.solved, walk.objective, walk.recipe, data, X, here.radius, here.solution)
         if found is None:
             return here
         walk.recipe, walk.objective = found.recipe, found.objective
         self.before, self.points = self.points, []
-        score = self._mean([(loss - found.less, weight)])  # as if it had been solved no further than the others
+        score = self._mean([walk.loss(found.solution)])
         return Visited(found.radius, score, found.solution, (found.solution.X,))
+
+    def growth(self, radius: float, more: float) -> float:
+        """How much larger the radius is with ``more`` times as many observations.
+
+        What noise adds to a singular value of the slope goes like the root of their number, and so does the multiplier
+        that holds it back: beside what the observations say, less by that root. What radius goes with a multiplier is
+        seen along the walk. Noise that is most of the data makes both grow alike, and no radius grows more than that.
+        """
+        points = sorted(self.points, key=lambda point: point.radius)
+        if len(points) < 2:
+            return more
+        k = min(max(sum(point.radius < radius for point in points), 1), len(points) - 1)
+        below, above = points[k - 1], points[k]
+        if not below.solution.multiplier > above.solution.multiplier > 0.0:
+            return 1.0  # the ball hardly binds any more
+        fall = math.log(below.solution.multiplier / above.solution.multiplier)
+        return more ** min(0.5 * math.log(above.radius / below.radius) / fall, 1.0)
 
     def _mean(self, losses: list[tuple[float, float]]) -> float:
         return mean_score(self.walks[0].recipe, sum(loss for loss, _ in losses), sum(weight for _, weight in losses))
@@ -266,17 +272,6 @@ class _Together(Strides[Visited]):
 def mean_score(recipe: Recipe, loss: float, weight: float) -> float:
     """The mean loss; its root mean square for the squared loss."""
     return math.sqrt(2.0 * loss / weight) if recipe.loss == "squared" else loss / weight
-
-
-def stretched(objective: Any, X: Rectangular, radius: float) -> Rectangular:
-    """A solution of another radius, scaled as far towards this one as lowers the loss."""
-    total = float(X.s.sum())
-    if total == 0.0:
-        return X
-    image = objective.measure(*X.triple())
-    ahead = radius / total - 1.0
-    factor = 1.0 + (float(objective.along(image, image).minimize(ahead)) if ahead > 0 else ahead)
-    return replace(X, s=factor * X.s)
 
 
 def nobody(radius: float, score: float) -> None:

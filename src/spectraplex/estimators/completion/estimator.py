@@ -31,8 +31,8 @@ class MatrixCompletion(CallbackSupport, TwoClasses, Growing, Stored, Saved, Base
     ----------
     radius : "auto" keeps a share of the observations aside (several times where that is only a few), walks over growing
         radii, each started from the last, and takes the one where a parabola through the held-out losses is lowest,
-        larger as all observations are more than those that were left; next to nothing where no low-rank part predicts
-        better than none; or a positive number.
+        larger since all observations are more than those that were left, by less where noise is little; next to nothing
+        where no low-rank part predicts better than none; or a positive number.
     loss : "squared", "huber" (outliers pull with bounded force), or "logistic" (values 0/1 or −1/+1; predictions are
         then probabilities, or expected signs; ``classes_``, ``predict_proba`` and ``decision_function`` are there, and
         to scikit-learn it is a classifier).

@@ -1,8 +1,9 @@
 """How strongly frequencies weigh, chosen where a table is so large that held-out observations can tell.
 
 A walk over radii begins with the usual exponent. A solution of it is also one for any other exponent, with other
-factors: rows and columns are scaled anew, and its nuclear norm is then the radius that goes with it. So one step of the
-solver from there tells whether the other exponent predicts better, and whether by more than chance.
+factors: rows and columns are scaled anew, and its nuclear norm is then the radius that goes with it. So where the walk
+goes on from a solution to a larger radius, it may as well go on with another exponent: one solve more tells whether
+that predicts better, and whether by more than chance.
 """
 
 from __future__ import annotations
@@ -23,15 +24,12 @@ SLACK = 1e-8  # share of the value that intercepts may leave while radii are com
 _NEXT = 0.1  # to the next exponent
 _SURE = 2.0  # standard errors by which another one has to be better
 
-Solver = Callable[[Any, float, int, Rectangular | None], Solution]  # objective, radius, steps, start
+Solver = Callable[[Any, float, Rectangular], Solution]  # objective, radius, a solution of another radius to start from
 
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A recipe with some exponent, its objective, a radius and a solution, and how it predicts what was kept aside.
-
-    ``less`` is how much less it loses there than the recipe it is compared with, solved as far.
-    """
+    """A recipe with some exponent, its objective, a radius and a solution, and how it predicts what was kept aside."""
 
     recipe: Recipe
     objective: Intercepts
@@ -40,35 +38,37 @@ class Weighed:
     loss: float
     predictions: Array
     slopes: Array
-    less: float = 0.0
 
 
 def weighed(
     solve: Solver,
     objective: Any,
     recipe: Recipe,
-    train: Observations,
-    valid: Observations,
+    data: tuple[Observations, Observations],
     X: Rectangular,
     radius: float,
+    solution: Solution,
 ) -> Weighed | None:
-    """Another exponent that predicts better than the recipe's for sure, from its solution X; None where none does.
+    """Another exponent that predicts better than the recipe's for sure; None where none does.
 
-    The next larger one is tried; where that is worse for sure, the next smaller one, too. All get one more step of the
-    solver, so that none looks better for being solved further.
+    ``solution`` is the recipe's at a radius, solved from that of another one, X. ``data`` are what is fitted and what
+    is kept aside. The next larger exponent is solved from the same X, as far; where it is worse for sure, the next
+    smaller one, too.
     """
     if X.s.sum() == 0.0:
         return None
+    train, valid = data
     before = plainly(objective)
-    usual = _tried(solve, before, recipe, valid, X, radius)
+    usual = _judged(before, recipe, valid, radius, solution)
     for exponent in (recipe.exponent + _NEXT, max(recipe.exponent - _NEXT, 0.0)):
         other = replace(recipe, exponent=exponent)
         after = plainly(other.objective(train, before.offset, SLACK))
         anew = _scaled_anew(X, before, after)
-        found = _tried(solve, after, other, valid, anew, float(radius * anew.s.sum() / X.s.sum()))
+        size = float(radius * anew.s.sum() / X.s.sum())
+        found = _judged(after, other, valid, size, solve(after, size, anew))
         gain = _gain(usual, found)
         if gain > -_SURE:
-            return replace(found, less=usual.loss - found.loss) if gain > _SURE else None
+            return found if gain > _SURE else None
     return None
 
 
@@ -84,14 +84,11 @@ def predicted(
     return z
 
 
-def _tried(
-    solve: Solver, objective: Intercepts, recipe: Recipe, valid: Observations, X: Rectangular, radius: float
-) -> Weighed:
-    """One step from X, and what it predicts."""
-    found = solve(objective, radius, 1, X)
-    z = predicted(objective, valid, (found.profiles, found.X.s, found.X.V), found.rows, found.cols)
+def _judged(objective: Intercepts, recipe: Recipe, valid: Observations, radius: float, solution: Solution) -> Weighed:
+    """What a solution predicts."""
+    z = predicted(objective, valid, (solution.profiles, solution.X.s, solution.X.V), solution.rows, solution.cols)
     loss, slopes = objective.loss.evaluate(z, valid.values, valid.weights)
-    return Weighed(recipe, objective, radius, found, float(loss), z, slopes)
+    return Weighed(recipe, objective, radius, solution, float(loss), z, slopes)
 
 
 def _scaled_anew(X: Rectangular, before: Intercepts, after: Intercepts) -> Rectangular:

@@ -19,8 +19,9 @@ from ...places.dask import ClusterPlace
 from ...solve import solve
 from ..input.observations import Observations
 from . import far_parts, parameters
-from .choose import Choice, Walk, first_tried, no_choice, nobody, together
+from .choose import Choice, Walk, no_choice, nobody, together
 from .far_parts import Sums
+from .first import first_tried
 from .recipe import Recipe, Solution, mean_count
 
 

@@ -29,8 +29,8 @@ from ..input.labels import Labels, as_column
 from ..input.observations import OWNER, Observations
 from ..input.repeats import refuse_word
 from . import featuring, fitting, notices, parameters, serving
-from .choose import stretched
 from .far import FarObservations, far_choose
+from .first import stretched
 from .recipe import Solution, default_stop, solved
 from .ridges import settled
 from .shards import OnWorkers, Shards, shard_model

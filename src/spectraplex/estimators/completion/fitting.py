@@ -24,7 +24,8 @@ from ..input.observations import OWNER, Observations, as_frame, frame_column, fr
 from ..input.times import of_pairs
 from . import featuring, notices, parameters, serving
 from .charges import settled_charges
-from .choose import choose, stretched
+from .choose import choose
+from .first import stretched
 from .folds import latest
 from .recipe import Solution, default_stop, grown, mean_count, plainly, solved
 from .ridges import settled

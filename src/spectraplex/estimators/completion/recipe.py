@@ -35,12 +35,15 @@ from ..input.observations import Observations
 from .constant import best_constant
 
 _SMOOTHING = 0.1  # share of the mean count that every row and column is given
-_WIDE = 40  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
-_WIDEST = 64  # and never with more than this;
+_WIDE = 28  # a cold fit begins with one eigenvector for so many rows or columns, whichever are fewer,
+_WIDEST = 128  # and never with more than this;
 _SOME = 16  # one that goes on from another with no more than this;
+_DOUBLE, _MOST = 2, 96  # a radius of a walk with so many times the rank of the one before, and never with more;
 _ROUGH = 0.3  # its eigenvectors are this exact, for it ends at a rough answer;
 _POLISH = 8  # and so are descents, of so many steps, where a gap of more than
 _FINE = 0.01  # this share of the value is asked for
+_GROWING = 12  # descents while columns are missing are this long, more than usual: rounds are few;
+_ENDING = (24, 0.01)  # the last one even longer, while it gains more than this share of its mean step
 UNSURE = (Status.INTERRUPTED, Status.NOT_FINITE, Status.INCONSISTENT)  # of which nothing is certified
 _BLUR = 1e-8  # share of the value by which a gap may be larger than asked for
 _SMALL = 1e-3  # a gap is a share of the value, or of this share of the value without a low-rank part
@@ -225,18 +228,21 @@ def _certified(problem: Problem, result: Result, X: Rectangular, certify: bool) 
 def _method(objective: Table, start: Rectangular | None, certify: bool, stop: Stop) -> Hybrid:
     """From nothing to a radius, a wide first escape saves the rounds that would grow to it.
 
-    A walk begins where the rank is small, and each of its radii needs about twice the rank of the one before; what a
-    fit starts from has most of the directions already.
+    A walk begins where the rank is small, and each of its radii needs about twice the rank of the one before: one wide
+    escape and one descent. What a fit starts from has most of the directions already: one long descent from there is
+    mostly enough, and costs less than a second round would.
     """
     short = min(plainly(objective).shape)
     wide, few = min(short // _WIDE, _WIDEST), min(short // 4, _SOME)
     if start is None:
         wide = wide if certify else few
     else:
-        wide = few if certify else min(max(start.s.size, few), _WIDEST)
+        wide = few if certify else min(max(_DOUBLE * start.s.size, few), _MOST)
     rough = not certify or (stop.relative_gap is not None and stop.relative_gap > _FINE)
-    polish = _POLISH if rough else Hybrid.polish
-    return Hybrid(block=max(Hybrid.block, wide), share=_ROUGH, balance=certify, polish=polish)
+    asked: dict[str, Any] = dict(polish=_POLISH, growing=_GROWING) if rough else {}
+    if rough and certify and start is not None:
+        asked |= dict(growing=_ENDING[0], fading=_ENDING[1])
+    return Hybrid(block=max(Hybrid.block, wide), share=_ROUGH, balance=certify, **asked)
 
 
 def _verifiable(certificate: Certificate) -> bool:

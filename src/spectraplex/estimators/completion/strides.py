@@ -37,6 +37,11 @@ class Point(Protocol):
 P = TypeVar("P", bound=Point)
 
 
+def differ(*scores: float) -> bool:
+    """Whether scores differ by much: more than a tenth."""
+    return max(scores) > _STEEP * min(scores)
+
+
 class Strides(ABC, Generic[P]):
     """Radii that were tried, and where to go next."""
 
@@ -128,15 +133,33 @@ class Strides(ABC, Generic[P]):
     def closer(self) -> None:
         """Try radii between others, where scores around the best one differ too much for a parabola to be believed."""
         for _ in range(_CLOSER):
-            around = self._around()
-            scores = sorted(point.score for point in around)
-            there = self._vertex(around) if around and scores[-1] > _STEEP * scores[0] else None
-            if there is None or not around[0].radius < there < around[2].radius:
+            there = self._between()
+            if there is None:
                 return
-            near = min(around, key=lambda point: abs(math.log(point.radius / there)))
+            near = min(self.points, key=lambda point: abs(math.log(point.radius / there)))
             if abs(math.log(near.radius / there)) < math.log(_SAME):
                 return
             self.visit(there, near.starts)
+
+    def _between(self) -> float | None:
+        """Where a parabola is lowest, inside; None where scores differ little, or there is nothing to look for.
+
+        The middle of a stride where none can be drawn: into a ball that does not bind, whose solution is that of some
+        smaller one, or to the last radius, where none beyond it would be better.
+        """
+        points = sorted(self.points, key=lambda point: point.radius)
+        around = self._around() or points[-3:]
+        if self.ended or len(around) < 2 or not differ(*(point.score for point in around)):
+            return None
+        free = next((k for k, point in enumerate(points) if point.free), 0)
+        if free and (self.best.free or self.best is points[free - 1]):
+            return math.sqrt(points[free - 1].radius * points[free].radius)
+        there = self._vertex(around) if len(around) == 3 else None
+        if there is not None and around[0].radius < there < around[-1].radius:
+            return there
+        if self.edge or self.best is not around[-1]:
+            return None
+        return math.sqrt(around[-2].radius * around[-1].radius)
 
     def _around(self) -> list[P]:
         """The point with the best score and its neighbours; none where there are not three points."""
@@ -161,6 +184,8 @@ class Strides(ABC, Generic[P]):
         power = _POWER if self._shallow(points) else 0.0
         x = [point.radius**power if power else math.log(point.radius) for point in points]
         y = [point.score for point in points]
+        if min(y) > 0.0 and differ(*y):  # shares of what was left, not differences, are about even there
+            y = [math.log(score) for score in y]
         left, right = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
         if not right > left:
             return None

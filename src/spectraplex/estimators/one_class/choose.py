@@ -19,7 +19,7 @@ from ...penalized import unit_ball, zero_image
 from ...places.numpy import Array
 from ...solve import solve
 from ...stop import Status, Stop
-from ..completion.choose import stretched
+from ..completion.first import stretched
 from ..completion.folds import folds
 from ..completion.strides import Strides
 from ..input.observations import Observations

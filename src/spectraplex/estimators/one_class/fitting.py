@@ -11,7 +11,7 @@ from ...hooks import Hooks
 from ...places.numpy import Array
 from ...places.threads import one_blas_thread
 from ..callbacks import Told
-from ..completion.choose import stretched
+from ..completion.first import stretched
 from ..completion.fitting import keep_numbers, warn_of
 from ..devices import solver_for
 from ..input.labels import Labels
