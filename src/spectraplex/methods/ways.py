@@ -101,8 +101,8 @@ def ways_to(problem: Problem, point: Point, chosen: list[int], vectors: list[Blo
 def _hull(problem: Problem, vectors: list[Block], image: Any) -> Hull | None:
     """That of the rank-ones and an image; None where the function is not a quadratic of images alone."""
     made, corner = problem.facts.hull, problem.lifted.corner
-    if made is None or problem.lifted.penalty:
-        return None
+    if made is None or problem.lifted.penalty or problem.lifted.objective is not problem.objective:
+        return None  # a domain may look at the block through a map of its own
     X = problem.place.join(*vectors)
     U = problem.place.rows(X, corner.left)
     return made(corner.scale, U, U if corner.left == corner.right else problem.place.rows(X, corner.right), image)

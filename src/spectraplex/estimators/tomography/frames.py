@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import is_real
-from .names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
+from ...tables.count_names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
 from .outcomes import PROCESS, whole_outcomes
 from .settings import as_setting
 from .signs import OWNER

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...estimators.tomography.names import COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
 from ...places.numpy import Array
+from ..count_names import COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
 from .held import (
     NEEDED,
     Asked,

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ...estimators.tomography.names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
+from ..count_names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
 from .held import Asked, Tomogram, bits, channel, count, letters_of, settings_of, shots_by_setting, unnamed, unsaid
 
 _LINE = re.compile(r"(?P<setting>[^{]*?)[\s:=,;]*(?P<held>(?:[A-Za-z_][\w.]*\()?\{.*\}\)?)\s*[,;]?")

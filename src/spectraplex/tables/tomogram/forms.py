@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from sys import intern
 
-from ...estimators.tomography.names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
+from ..count_names import CHANNEL, COUNT, FREQUENCY, OUTCOME, SETTING, SHOTS
 from .held import (
     NEEDED,
     Asked,

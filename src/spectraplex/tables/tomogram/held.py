@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ...estimators.tomography.names import SETTING
+from ..count_names import SETTING
 
 NEEDED = "columns named setting, outcome and count are needed"
 _BETWEEN = re.compile(r"[\s,;_\-*·.⊗]+")
