@@ -287,6 +287,7 @@ QUIET = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", 
 def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
     """−9 in the midst of whatever they do: a timer fires at random in each of five steps."""
     told, rng, timers = table(seed=9), np.random.default_rng(3), []
+    killed: list[int] = []
     with distributed.LocalCluster(n_workers=7, **QUIET) as cluster, distributed.Client(cluster) as own:
         problem, stop = sharded(told, own, 3), sx.Stop(max_steps=7)
         through = sx.solve(problem, "cg", stop)
@@ -297,8 +298,9 @@ def test_workers_killed_at_five_random_moments_cost_time_and_nothing_else():
                     timer.join()
                 at_work = {who for held in own.who_has(problem.place._states).values() for who in held}
                 pids = [each.pid for each in cluster.workers.values() if each.worker_address in at_work]
-                victim = pids[rng.integers(len(pids))]
-                timers.append(threading.Timer(0.2 * rng.random(), os.kill, (victim, signal.SIGKILL)))
+                alive = [pid for pid in pids if pid not in killed]  # who died last may still be named for a moment
+                killed.append(alive[rng.integers(len(alive))])
+                timers.append(threading.Timer(0.2 * rng.random(), os.kill, (killed[-1], signal.SIGKILL)))
                 timers[-1].start()
 
         again = sx.solve(problem, "cg", stop, observers=[kill])
