@@ -27,6 +27,7 @@ _COLD = 2  # steps of the solver from nothing, one more where tables are small: 
 _STEPS = 1  # and from the solution before,
 _FURTHER = 4  # so many times more where little is left to explain: each of them may then change a score by much
 _WEIGH = 2  # the radius at which other exponents are tried: the first tells little, later ones are dear
+_EXACT = 0.01  # of the loss on what was kept aside: what was fitted with less is fitted exactly, noise and all
 _MANY = 50_000  # held-out observations from which a radius more is dear: there are ten times as many
 
 
@@ -124,11 +125,12 @@ class Visited:
     score: float
     solution: Solution
     starts: tuple[Rectangular, ...]
+    exact: bool = False
 
     @property
     def free(self) -> bool:
-        """Whether the ball no longer binds: a larger one has the same solution."""
-        return bool(self.solution.X.s.sum() < 0.99 * self.radius)
+        """Whether the ball no longer binds: a larger one has the same solution, or fits no better what is fitted."""
+        return self.exact or bool(self.solution.X.s.sum() < 0.99 * self.radius)
 
 
 class Walk(Strides[Visited]):
@@ -159,7 +161,7 @@ class Walk(Strides[Visited]):
                 break
             solution = self.solved(self.objective, radius, solution.X)
             before, score = score, self.score(solution)
-        here = Visited(radius, score, solution, (solution.X,))
+        here = Visited(radius, score, solution, (solution.X,), self.exact(solution))
         self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
@@ -183,6 +185,13 @@ class Walk(Strides[Visited]):
     def score(self, solution: Solution | None) -> float:
         """Mean loss on what was kept aside, with a low-rank part or without; its root mean square if squared."""
         return mean_score(self.recipe, *self.loss(solution))
+
+    def exact(self, solution: Solution) -> bool:
+        """Whether what was fitted is fitted far better than what was kept aside: a rough solution of such a problem may
+        fill any ball, so that its norm does not say it."""
+        objective, (lost, weight) = plainly(self.objective), self.loss(solution)
+        fitted = objective.values.size if objective.weights is None else objective.weights.sum()
+        return bool(solution.certificate.value * weight < _EXACT * lost * fitted)
 
     def loss(self, solution: Solution | None) -> tuple[float, float]:
         """The loss of what was kept aside, and its weight."""
@@ -228,7 +237,8 @@ class _Together(Strides[Visited]):
             if walk.ended:
                 break
         losses = [walk.loss(each.solution) for walk, each in zip(self.walks, visited, strict=False)]
-        here = Visited(radius, self._mean(losses), visited[0].solution, tuple(each.starts[0] for each in visited))
+        starting, exact = tuple(each.starts[0] for each in visited), all(each.exact for each in visited)
+        here = Visited(radius, self._mean(losses), visited[0].solution, starting, exact)
         self.ended = any(walk.ended for walk in self.walks)
         if self.train is not None and len(self.points) + 1 == _WEIGH and not self.ended:
             here, self.train = self._weighed(here, self.train, starts[0]), None
