@@ -275,3 +275,21 @@ def test_a_ball_grows_with_the_observations_as_noise_lets_it(fall, share):
     for radius in (0.1, 1.5, 3.0, 9.0):
         assert _Together.growth(SimpleNamespace(points=points), radius, 1.1) == pytest.approx(1.1**share)
     assert _Together.growth(SimpleNamespace(points=points[:1]), 4.0, 1.1) == 1.1
+
+
+@pytest.mark.parametrize(("implicit", "dear"), [(0.0, True), (0.5, False)])
+def test_a_walk_with_what_else_a_row_has_goes_on_where_radii_are_dear(implicit, dear, monkeypatch):
+    """Scores go flat more slowly there: three that fall do not show the lowest one."""
+    from spectraplex.estimators.completion import choose
+
+    seen, begun = [], choose._Together.__init__
+
+    def noted(self, walks, told, dear, train=None):
+        seen.append(dear)
+        begun(self, walks, told, dear, train)
+
+    monkeypatch.setattr(choose, "_MANY", 10)
+    monkeypatch.setattr(choose._Together, "__init__", noted)
+    table = ratings_like(60, 40, 900)
+    MatrixCompletion(implicit=implicit).fit(np.column_stack([table.rows, table.cols]), table.values)
+    assert seen == [dear]

@@ -96,7 +96,8 @@ def together(
 
     Where other exponents are to be tried ``train`` is what the only walk is fitted to.
     """
-    walk = _Together(walks, told, held >= _MANY, train)
+    dear = held >= _MANY and not walks[0].recipe.implicit  # with what else a row has, scores go flat more slowly
+    walk = _Together(walks, told, dear, train)
     walk.there_and_back(first)
     walk.closer()
     radius, near = walk.lowest()
