@@ -255,3 +255,13 @@ def random_known(seed: int) -> Known:
     if loss == "logistic" and not ball:  # labels cannot make a slope Hermitian unless mirrored entries share them
         loss = "squared"
     return completion(rng, *pair, domain, loss, complex_)
+
+
+def blobs(seed=0, count=60, noise=12.0):
+    """Two classes that differ in the first of four features; the second is loud and says nothing."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(count) % 2
+    X = rng.standard_normal((count, 4))
+    X[:, 0] += 4.0 * y
+    X[:, 1] *= noise
+    return X, y

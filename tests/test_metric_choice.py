@@ -8,18 +8,9 @@ from sklearn.datasets import load_wine
 from sklearn.neighbors import KNeighborsClassifier
 
 import spectraplex as sx
+from problems import blobs
 from spectraplex.estimators import MetricLearner
 from spectraplex.estimators.learning.metric_choose import judged, parts
-
-
-def blobs(seed=0, count=60, noise=12.0):
-    """Two classes that differ in the first of four features; the second is loud and says nothing."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(count) % 2
-    X = rng.standard_normal((count, 4))
-    X[:, 0] += 4.0 * y
-    X[:, 1] *= noise
-    return X, y
 
 
 def test_the_radius_is_chosen_by_held_out_points():

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spectraplex as sx
+from problems import blobs
 from spectraplex.estimators import MetricLearner
 from spectraplex.estimators.learning.metric_loss import Short, SoftShort
 from spectraplex.estimators.learning.metric_triplets import compared, joined, nearest
@@ -22,16 +23,6 @@ from spectraplex.estimators.learning.metric_triplets import compared, joined, ne
 @parametrize_with_checks([MetricLearner()])
 def test_check_estimator(estimator, check):
     check(estimator)
-
-
-def blobs(seed=0, count=60, noise=12.0):
-    """Two classes that differ in the first of four features; the second is loud and says nothing."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(count) % 2
-    X = rng.standard_normal((count, 4))
-    X[:, 0] += 4.0 * y
-    X[:, 1] *= noise
-    return X, y
 
 
 @pytest.mark.parametrize("loss", [Short(0.5), SoftShort(0.7)])

@@ -55,9 +55,8 @@ class Space:
         self._store = [self.place.room(side, dtype) for side in self.sides]
         self._images = [self.place.room(self.sides[self.other(s)], dtype) for s in range(len(self.sides))]
         self.projected = Projected(len(self.sides), dtype, None if shift is None else shift[1], self.place)
-        self._spanned = (
-            False  # whether the shift vectors lie in the span of the basis: all that comes later is orthogonal
-        )
+        # whether the shift vectors lie in the span of the basis: all that comes later is orthogonal to them
+        self._spanned = False
 
     def other(self, side: int) -> int:
         return (side + 1) % len(self.sides)

@@ -117,8 +117,10 @@ class Lifted:
             out = np.empty((self.dimension, V.shape[1]), np.result_type(self.dtype, V, np.float64))
             self.inside.matmat(right, out[self.left])
             self.inside.rmatmat(left, out[self.right])
-        elif (stacked := getattr(self.inside, "stacked", None)) is None or (out := stacked(left, right)) is None:
-            out = place.stack(self.inside.matmat(right), self.inside.rmatmat(left))
+        else:
+            stacked = getattr(self.inside, "stacked", None)  # both products in one block, where it knows how
+            both = None if stacked is None else stacked(left, right)
+            out = place.stack(self.inside.matmat(right), self.inside.rmatmat(left)) if both is None else both
         return out, 0.5 * self.scale
 
     def scores(self, block: Block, count: int) -> Array:

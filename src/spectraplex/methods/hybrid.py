@@ -157,9 +157,8 @@ class Hybrid:
         near = (reached, _BLUR * max(memory.gain, start - reached))
         held = [point.image, point.atoms.factor()]
         atoms = None if many else point.atoms  # as large as a descent's own factor
-        del (
-            point
-        )  # its image and slope are as long as the data, and only a descent's beginning needs them and the factor
+        # its image and slope are as long as the data, and only a descent's beginning needs them and the factor
+        del point
         found = descend(  # every argument by its name: a tuple of them would hold the factor as long as this takes
             problem, held.pop(), held.pop(), memory.curvature, most=most, fading=fading, single=single, slim=many,
             near=near,

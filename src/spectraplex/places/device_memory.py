@@ -11,7 +11,7 @@ from .pattern import Pattern
 _ENTRY = 4 + 4 + 4 + 4 + 8  # bytes of a position: both ways, its order, its row, and what sorting takes
 _IMAGES = 4  # images and slopes that are held at a time
 _ATOMS = 64  # atoms that there should be room for at least
-_COPIES = 14  # of the atoms: those before and after a step, the point, the gradient, seven pairs with three digits
+_COPIES = 13  # of the atoms: those before and after a step, the point, the gradient, six pairs with three digits
 
 
 class DeviceFull(MemoryError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -13,14 +13,14 @@ class Operators:
     __slots__ = ()
     t: torch.Tensor
 
-    @staticmethod
-    def of(t: torch.Tensor) -> Any:
-        """What a result is."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what TorchArray has
 
-    def like(self, other: Any) -> Any:
-        """Another operand as a tensor beside this one, or as a plain number."""
-        raise NotImplementedError
+        @staticmethod
+        def of(t: torch.Tensor) -> Any:
+            """What a result is."""
+
+        def like(self, other: Any) -> Any:
+            """Another operand as a tensor beside this one, or as a plain number."""
 
     def _with(self, how: Any, other: Any) -> Any:
         other = self.like(other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,13 +120,17 @@ def no_choice(recipe: Recipe) -> Choice:
 
 @dataclass(frozen=True, eq=False)
 class Visited:
-    """A radius, its score, the solution there (of the first fold), and those to go on from."""
+    """A radius, its score, the solution there (of the first fold), and those to go on from.
+
+    ``lost`` is the loss of what was kept aside, and its weight.
+    """
 
     radius: float
     score: float
     solution: Solution
     starts: tuple[Rectangular, ...]
-    exact: bool = False
+    lost: tuple[float, float]
+    exact: bool
 
     @property
     def free(self) -> bool:
@@ -156,13 +160,12 @@ class Walk(Strides[Visited]):
         """Solve roughly and score what was kept aside."""
         near = starts[0] if starts else None
         solution = self.solved(self.objective, radius, near, self.cold if near is None else _STEPS)
-        before, score = self._score_near(radius), self.score(solution)
+        before, here = self._score_near(radius), self.visited(radius, solution)
         for _ in range(_FURTHER):
-            if solution.status is Status.OBSERVER or not differ(before, score):
+            if solution.status is Status.OBSERVER or not differ(before, here.score):
                 break
             solution = self.solved(self.objective, radius, solution.X)
-            before, score = score, self.score(solution)
-        here = Visited(radius, score, solution, (solution.X,), self.exact(solution))
+            before, here = here.score, self.visited(radius, solution)
         self.ended = solution.status is Status.OBSERVER
         self.points.append(here)
         self.told(radius, here.score)
@@ -171,7 +174,7 @@ class Walk(Strides[Visited]):
     def _score_near(self, radius: float) -> float:
         """That of the nearest radius that was tried; without a low-rank part where there is none."""
         if not self.points:
-            return self.score(None)
+            return mean_score(self.recipe, *self.loss(None))
         return min(self.points, key=lambda point: abs(math.log(point.radius / radius))).score
 
     def solved(self, objective: Any, radius: float, near: Rectangular | None, steps: int = _STEPS) -> Solution:
@@ -183,16 +186,17 @@ class Walk(Strides[Visited]):
             raise KeyboardInterrupt
         return solution
 
-    def score(self, solution: Solution | None) -> float:
-        """Mean loss on what was kept aside, with a low-rank part or without; its root mean square if squared."""
-        return mean_score(self.recipe, *self.loss(solution))
+    def visited(self, radius: float, solution: Solution) -> Visited:
+        """A radius with its solution, judged on what was kept aside.
 
-    def exact(self, solution: Solution) -> bool:
-        """Whether what was fitted is fitted far better than what was kept aside: a rough solution of such a problem may
-        fill any ball, so that its norm does not say it."""
+        What is fitted far better than that is fitted exactly: a rough solution of such a problem may fill any ball, so
+        that its norm does not say it.
+        """
         objective, (lost, weight) = plainly(self.objective), self.loss(solution)
         fitted = objective.values.size if objective.weights is None else objective.weights.sum()
-        return bool(solution.certificate.value * weight < _EXACT * lost * fitted)
+        exact = bool(solution.certificate.value * weight < _EXACT * lost * fitted)
+        score = mean_score(self.recipe, lost, weight)
+        return Visited(radius, score, solution, (solution.X,), (lost, weight), exact)
 
     def loss(self, solution: Solution | None) -> tuple[float, float]:
         """The loss of what was kept aside, and its weight."""
@@ -227,7 +231,8 @@ class _Together(Strides[Visited]):
             walk.cold = _COLD + (len(walks) > 1)
         self.before: list[Visited] = []  # points with another exponent, which no parabola goes through
         #: the score without a low-rank part
-        self.alone = self._mean([walk.loss(None) for walk in walks])
+        alone = [walk.loss(None) for walk in walks]
+        self.alone = mean_score(walks[0].recipe, sum(loss for loss, _ in alone), sum(weight for _, weight in alone))
         if walks[0].recipe.loss == "huber":
             self.usual = 0.5 * walks[0].recipe.delta ** 2
 
@@ -237,9 +242,14 @@ class _Together(Strides[Visited]):
             visited.append(walk.visit(radius, starts[k : k + 1]))
             if walk.ended:
                 break
-        losses = [walk.loss(each.solution) for walk, each in zip(self.walks, visited, strict=False)]
-        starting, exact = tuple(each.starts[0] for each in visited), all(each.exact for each in visited)
-        here = Visited(radius, self._mean(losses), visited[0].solution, starting, exact)
+        lost = (sum(each.lost[0] for each in visited), sum(each.lost[1] for each in visited))
+        here = replace(
+            visited[0],
+            score=mean_score(self.walks[0].recipe, *lost),
+            starts=tuple(each.starts[0] for each in visited),
+            lost=lost,
+            exact=all(each.exact for each in visited),
+        )
         self.ended = any(walk.ended for walk in self.walks)
         if self.train is not None and len(self.points) + 1 == _WEIGH and not self.ended:
             here, self.train = self._weighed(here, self.train, starts[0]), None
@@ -256,8 +266,7 @@ class _Together(Strides[Visited]):
             return here
         walk.recipe, walk.objective = found.recipe, found.objective
         self.before, self.points = self.points, []
-        score = self._mean([walk.loss(found.solution)])
-        return Visited(found.radius, score, found.solution, (found.solution.X,))
+        return walk.visited(found.radius, found.solution)
 
     def growth(self, radius: float, more: float) -> float:
         """How much larger the radius is with ``more`` times as many observations.
@@ -275,9 +284,6 @@ class _Together(Strides[Visited]):
             return 1.0  # the ball hardly binds any more
         fall = math.log(below.solution.multiplier / above.solution.multiplier)
         return more ** min(0.5 * math.log(above.radius / below.radius) / fall, 1.0)
-
-    def _mean(self, losses: list[tuple[float, float]]) -> float:
-        return mean_score(self.walks[0].recipe, sum(loss for loss, _ in losses), sum(weight for _, weight in losses))
 
 
 def mean_score(recipe: Recipe, loss: float, weight: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,15 @@ from . import streaming
 from .linear_fitting import Model, objective_of, problem_of
 
 
-class LinearLearner(BaseEstimator):
+class LinearLearner(BaseEstimator, ABC):
     """Scores are linear in the features. A class that extends this has ``_recipe``, which reads the data of ``fit``."""
 
     tol: float
     radius_: float
     _model: Model
 
-    def _recipe(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def _recipe(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any]: ...
 
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """The convex problem that was solved, from the data of ``fit``."""

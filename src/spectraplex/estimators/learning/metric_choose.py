@@ -111,11 +111,9 @@ class Judged:
     last: Symmetric | None = None
 
     def add(self, shares: Array, votes: Array, X: Symmetric | None = None) -> None:
-        self.foreign, self.wrong, self.many = (
-            self.foreign + shares.sum(),
-            self.wrong + votes.sum(),
-            self.many + len(shares),
-        )
+        self.foreign += float(shares.sum())
+        self.wrong += float(votes.sum())
+        self.many += len(shares)
         if X is not None:
             self.rank, self.last = max(self.rank, rank_of(X)), X
 
