@@ -76,8 +76,8 @@ def choose(
     if not first > 0:
         return no_choice(recipe)
     walks = [
-        Walk(recipe, objective, valid, seed, observers, nobody, solver)
-        for objective, (_, valid) in zip(fitted, parts, strict=True)
+        Walk(recipe, objective, valid, seed, observers, nobody, solver, _weight(train))
+        for objective, (train, valid) in zip(fitted, parts, strict=True)
     ]
     held = sum(len(valid) for _, valid in parts)
     train = parts[0][0] if weigh and len(parts) == 1 and held >= _MANY and not recipe.implicit else None
@@ -150,8 +150,10 @@ class Walk(Strides[Visited]):
         observers: Sequence[Observer],
         told: Callable[[float, float], Any],
         solver: Solver,
+        fitted: float,
     ) -> None:
         super().__init__()
+        self.fitted = fitted  # the weight of what is fitted
         self.recipe, self.objective, self.valid, self.seed = recipe, objective, valid, seed
         self.observers, self.told, self.solver = observers, told, solver
         self.cold = _COLD
@@ -192,9 +194,8 @@ class Walk(Strides[Visited]):
         What is fitted far better than that is fitted exactly: a rough solution of such a problem may fill any ball, so
         that its norm does not say it.
         """
-        objective, (lost, weight) = plainly(self.objective), self.loss(solution)
-        fitted = objective.values.size if objective.weights is None else objective.weights.sum()
-        exact = bool(solution.certificate.value * weight < _EXACT * lost * fitted)
+        lost, weight = self.loss(solution)
+        exact = bool(solution.certificate.value * weight < _EXACT * lost * self.fitted)
         score = mean_score(self.recipe, lost, weight)
         return Visited(radius, score, solution, (solution.X,), (lost, weight), exact)
 
@@ -289,6 +290,10 @@ class _Together(Strides[Visited]):
 def mean_score(recipe: Recipe, loss: float, weight: float) -> float:
     """The mean loss; its root mean square for the squared loss."""
     return math.sqrt(2.0 * loss / weight) if recipe.loss == "squared" else loss / weight
+
+
+def _weight(seen: Observations) -> float:
+    return float(len(seen) if seen.weights is None else seen.weights.sum())
 
 
 def nobody(radius: float, score: float) -> None:

@@ -140,5 +140,5 @@ def far_choose(
     first = first_tried(objective)
     if not first > 0:
         return no_choice(recipe)
-    walk = _FarWalk(recipe, objective, None, seed, observers, nobody, solver)
+    walk = _FarWalk(recipe, objective, None, seed, observers, nobody, solver, train.sums.weight)
     return together([walk], told, first, len(seen.table) / len(train.table), len(seen.table) - len(train.table))
