@@ -1,8 +1,9 @@
 """On a GPU: kernels, certified solves at Netflix's size and beyond, small tables, dense problems, and Torch baselines.
 
 ``python -m benchmarks gpu`` runs all sections, ``gpu 1 4`` some: 1 kernels, 2 a table of 86 million, 3 one of 500
-million, 4 small tables, 5 dense problems, 6 what a Torch user would write. Figures go to the file that
-``SPECTRAPLEX_GPU_JSON`` names, by default benchmarks/gpu.json; docs/gpu.md is made from it by ``gpu 0``.
+million, 4 small tables, 5 dense problems, 6 what a Torch user would write, 7 dense problems twice as large. Figures go
+to the file that ``SPECTRAPLEX_GPU_JSON`` names, by default benchmarks/gpu.json; docs/gpu.md is made from it by
+``gpu 0``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ import numpy as np
 
 import spectraplex as sx
 from spectraplex.places.threads import set_threads
+
+from . import dense as tasks
 
 NETFLIX = (480_189, 17_770, 86_000_000)
 RANK, TASTE = 40, 0.35
@@ -46,6 +51,7 @@ def run(*sections: float) -> Iterator[str]:
         4: small_tables,
         5: dense,
         6: baselines,
+        7: dense_large,
     }
     for section in sections or every:
         for line in every[int(section)]():
@@ -276,48 +282,58 @@ def small_tables() -> Iterator[str]:
 
 
 def dense() -> Iterator[str]:
-    from . import dense as tasks
+    return _dense(100 if SMALL else 4096, tuple(DENSE))
 
-    FIGURES["dense"] = {}
-    kinds: dict[str, tuple[Callable[[int], sx.Problem], float]] = {
-        "Distance, rank 20": (lambda d: tasks.distance(d, 20), 1e-6),
-        "RankOnes, 10 d": (lambda d: tasks.sensing(d, 5, 10 * d), 1e-3),
-        "Matrices, 10 d sparse": (_sparses, 1e-3),
-        "Matrices, 100 dense": (_stack, 1e-3),  # not at 8,192: 54 GB, and as much again while they are checked
-    }
-    names = list(kinds)
-    order = (
-        [(100, name) for name in names]
-        if SMALL
-        else [
-            *((4096, name) for name in names),
-            (8192, names[0]),
-            (8192, names[2]),
-            (8192, names[1]),
-        ]
-    )
-    for d, name in order:
-        make, gap = kinds[name]
+
+def dense_large() -> Iterator[str]:
+    """Without the dense stack: 54 GB, and as much again while it is checked."""
+    return _dense(120 if SMALL else 8192, tuple(DENSE)[:3])
+
+
+def _dense(d: int, names: tuple[str, ...]) -> Iterator[str]:
+    FIGURES.setdefault("dense", {})
+    for name in names:
+        make, gap = DENSE[name]
         here = make(d)
         there = here.to(DEVICE)
-        stop = sx.Stop(relative_gap=gap, start_gap=gap, max_seconds=25)  # where nearly all can be fitted, f* is 0
-        times = [sx.solve(there, stop=stop) for _ in range(2)]
-        quick = min(times, key=lambda result: result.seconds)
-        slow = sx.solve(here, stop=stop)
-        enough = slow.status.name == "GAP"
-        ratio = slow.seconds / quick.seconds
-        FIGURES["dense"][f"{name} {d}"] = {"GPU": quick.seconds, "CPU": slow.seconds, "reached": enough}
+        # where nearly all can be fitted, f* is 0
+        stop = sx.Stop(relative_gap=gap, start_gap=gap, max_seconds=25)
+        fast, quick = _quickest(there, stop)
+        # at least as long as 20 times the GPU's; a step is ended even so
+        slow, steady = _quickest(here, replace(stop, max_seconds=max(25.0, 21 * fast)), enough=10.0)
+        reached = steady.status is sx.Status.GAP
+        FIGURES["dense"][f"{name} {d}"] = {"GPU": fast, "CPU": slow, "reached": reached}
+        more = "" if reached else "> "
         yield (
-            f"{name}, d = {d}: GPU {quick.seconds:.2f} s (gap {quick.gap / abs(quick.value):.1e}), CPU "
-            f"{'' if enough else '> '}{slow.seconds:.1f} s: {'' if enough else '> '}{ratio:.0f}×"
+            f"{name}, d = {d}: GPU {fast:.3f} s (gap {quick.gap / abs(quick.value):.1e}), CPU {more}{slow:.2f} s: "
+            f"{more}{slow / fast:.1f}×"
         )
-        del here, there, times, quick, slow
+        del here, there, quick, steady
+
+
+def _quickest(problem: sx.Problem, stop: sx.Stop, enough: float = np.inf) -> tuple[float, sx.Result]:
+    """Seconds by the clock of the quickest of up to six solves; the first one compiles. One of ``enough`` will do."""
+    found: list[tuple[float, sx.Result]] = []
+    while len(found) < 6 and sum(seconds for seconds, _ in found[1:]) < 3.0:
+        began = time.perf_counter()
+        result = sx.solve(problem, stop=stop)
+        found.append((time.perf_counter() - began, result))
+        if found[0][0] > enough or result.status is sx.Status.TIME_LIMIT:
+            break
+    return min(found, key=lambda one: one[0])
 
 
 def _stack(d: int) -> sx.Problem:
+    """Generated in threads: at 4,096 these are 13 GB."""
+    A = np.empty((100, d, d))
+
+    def draw(i: int) -> None:
+        G = np.random.default_rng([d, i]).standard_normal((d, d), dtype=np.float32)
+        np.add(G, G.T, out=A[i])
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(draw, range(len(A))))
     rng = np.random.default_rng(d)
-    A = rng.standard_normal((100, d, d), dtype=np.float32).astype(np.float64)
-    A += A.transpose(0, 2, 1)
     x = np.linalg.qr(rng.standard_normal((d, 3)))[0]
     targets = np.array([float(np.sum((each @ x) * x)) / 3 for each in A]) + 0.1 * rng.standard_normal(100)
     return sx.Problem(sx.Fit(sx.Matrices(A), targets), sx.Spectrahedron(d))
@@ -335,6 +351,14 @@ def _sparses(d: int) -> sx.Problem:
         found.append(coo_matrix((d * np.r_[v, v], (np.r_[i, j], np.r_[j, i])), shape=(d, d)))
         targets.append(2.0 * d * float(v @ np.sum(x[i] * x[j], axis=1)))
     return sx.Problem(sx.Fit(sx.Matrices(found), np.array(targets)), sx.Spectrahedron(d))
+
+
+DENSE: dict[str, tuple[Callable[[int], sx.Problem], float]] = {
+    "Distance, rank 20": (lambda d: tasks.distance(d, 20), 1e-6),
+    "RankOnes, 10 d": (lambda d: tasks.sensing(d, 5, 10 * d), 1e-3),
+    "Matrices, 10 d sparse": (_sparses, 1e-3),
+    "Matrices, 100 dense": (_stack, 1e-3),
+}
 
 
 # ----------------------------------------------------------------------------------------------------------- baselines

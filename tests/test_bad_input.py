@@ -1,11 +1,14 @@
 """Bad input is refused at the door: ValueError or TypeError, in a sentence with the value, the place and the remedy."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import spectraplex as sx
 from refusals import check, refused
+from spectraplex.checks import hermitian_or_say
 
 NAN, INF = float("nan"), float("inf")
 EYE = np.eye(3)
@@ -293,3 +296,21 @@ def test_a_stop_takes_the_numbers_of_numpy(kind):
     stop = sx.Stop(gap=number, max_steps=number, max_seconds=number, max_products=number, value=number)
     assert stop.wanted(1.0) == 5.0
     assert stop.spent(5, 0.0, 0.0) is sx.Status.STEP_LIMIT
+
+
+@pytest.mark.parametrize("block", [1, 7, 40, 1 << 20])
+@pytest.mark.parametrize("shape", [(1, 1), (9, 9), (4, 5, 5), (50, 3, 3)])
+def test_the_worst_of_what_is_not_hermitian_is_found_whatever_the_blocks(monkeypatch, shape, block):
+    monkeypatch.setattr("spectraplex.checks._BLOCK", block)
+    rng = np.random.default_rng(len(shape) * 100 + shape[-1])
+    A = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+    good = A + A.conj().swapaxes(-1, -2)
+    assert hermitian_or_say("Here", "A", good)
+    tiny = good.copy()
+    tiny[(*(0,) * (len(shape) - 1), -1)] += 1e-14j
+    assert not hermitian_or_say("Here", "A", tiny)
+    skew = np.abs(A - A.conj().swapaxes(-1, -2))
+    place = tuple(int(i) for i in np.unravel_index(np.argmax(skew), shape))
+    with pytest.raises(ValueError, match=re.escape(f"A[{place}] = {A[place]:.6g} differs")) as said:
+        hermitian_or_say("Here", "A", A)
+    assert f"by {skew[place]:.3g};" in str(said.value)

@@ -13,6 +13,7 @@ from spectraplex.matrices.operators import Dense
 from spectraplex.methods.descent import descend
 from spectraplex.methods.partial import project_leading
 from spectraplex.methods.scaling import inverse_curvature
+from spectraplex.places.here import HERE, NumPyPlace
 
 DTYPES = ("float64", "complex128")
 
@@ -109,9 +110,19 @@ def spectrum(name, d):
     return {"few": np.where(np.arange(d) < 4, 2 + decay, 0.1 * decay - 0.05), "many": 1 + 1e-3 * decay}[name]
 
 
+class Wide(NumPyPlace):
+    """As a GPU is: many products at once take little more time than one."""
+
+    wide = True
+
+
+PLACES = [HERE, Wide()]
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(60, 60), (50, 70)])
-def test_a_projection_from_few_vectors_is_the_true_one(shape, dtype):
+def test_a_projection_from_few_vectors_is_the_true_one(shape, dtype, place):
     rng = np.random.default_rng(1)
     m, n = shape
     U = np.linalg.qr(dense.normal(rng, (m, m), dtype))[0]
@@ -122,28 +133,31 @@ def test_a_projection_from_few_vectors_is_the_true_one(shape, dtype):
     domains = [sx.Spectrahedron(m), sx.TraceBall(m, 1.0)] if hermitian else [sx.NuclearBall(shape, 1.0)]
     for domain in domains:
         start = dense.normal(rng, (m if hermitian else m + n, 1), dtype)
-        found, products = project_leading(domain, Dense(A, hermitian), start, 1.0, 40, 1e-12, rng)
+        found, products = project_leading(domain, Dense(A, hermitian), start, 1.0, 40, 1e-12, rng, place)
         assert found is not None and products > 0
         np.testing.assert_allclose(found.dense(), domain.project(A).dense(), rtol=0, atol=1e-6)
 
 
-def test_a_projection_of_high_rank_is_refused_not_guessed():
+@pytest.mark.parametrize("place", PLACES)
+def test_a_projection_of_high_rank_is_refused_not_guessed(place):
     d, rng = 120, np.random.default_rng(1)
     Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
     A = (Q * spectrum("many", d)) @ Q.T
     assert np.linalg.matrix_rank(sx.Spectrahedron(d).project(A).dense()) == d
-    found, _ = project_leading(sx.Spectrahedron(d), Dense(A, True), rng.standard_normal((d, 1)), 1.0, 40, 1e-10, rng)
+    start = rng.standard_normal((d, 1))
+    found, products = project_leading(sx.Spectrahedron(d), Dense(A, True), start, 1.0, 40, 1e-10, rng, place)
     assert found is None
+    assert products < 12 * d, "what one look shows is not looked for again with twice as many vectors"
 
 
-@given(st.integers(0, 2**32 - 1), st.floats(0.05, 20.0))
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 20.0), st.sampled_from(PLACES))
 @settings(max_examples=25, deadline=None)
-def test_whatever_comes_back_is_exact(seed, size):
+def test_whatever_comes_back_is_exact(seed, size, place):
     rng = np.random.default_rng(seed)
     d = 40
     A = rng.standard_normal((d, d)) * rng.choice([0.1, 1.0])
     domain = sx.NuclearBall((d, d), size)
-    found, _ = project_leading(domain, Dense(A), rng.standard_normal((2 * d, 1)), 1.0, 40, 1e-12, rng)
+    found, _ = project_leading(domain, Dense(A), rng.standard_normal((2 * d, 1)), 1.0, 40, 1e-12, rng, place)
     if found is not None:
         np.testing.assert_allclose(found.dense(), domain.project(A).dense(), rtol=0, atol=1e-7 * max(1.0, size))
 

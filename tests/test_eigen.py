@@ -14,6 +14,7 @@ from spectraplex.eigen.leading import leading, upper_bound
 from spectraplex.eigen.small import decomposed
 from spectraplex.matrices.lifted import Lifted, Shifted
 from spectraplex.matrices.operators import Dense, Sparse
+from spectraplex.places.here import NumPyPlace
 from spectraplex.places.pattern import Pattern
 
 
@@ -315,8 +316,6 @@ def test_a_matrix_whose_entries_cancelled_is_known_to_its_noise():
 @pytest.mark.parametrize("complex_", [False, True])
 def test_one_side_bounded_from_many_starts_at_a_place_that_is_wide(complex_, monkeypatch):
     """Where many products cost little more than one: fewer steps, and the bound lies above λ_max of a known matrix."""
-    from spectraplex.places.here import NumPyPlace
-
     place = NumPyPlace()
     place.wide = True
     for seed in range(3):
@@ -331,3 +330,23 @@ def test_one_side_bounded_from_many_starts_at_a_place_that_is_wide(complex_, mon
         for bound in (wide, narrow):
             assert 1.5 - 1e-12 <= bound.value <= 1.52
         assert narrow.products < wide.products < 8 * 0.6 * narrow.products  # of eight columns at once
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+def test_a_wide_start_is_multiplied_a_few_columns_at_a_time(complex_, monkeypatch):
+    """What lies between the two products of RᴴR is as tall as the data."""
+    rng = np.random.default_rng(3)
+    R, place, widths = normal(rng, (260, 230), complex_), NumPyPlace(), []
+    place.wide = True
+    monkeypatch.setattr("spectraplex.eigen.far._MOST", 16)
+
+    class Watched(Dense):
+        def matmat(self, V):
+            widths.append(V.shape[1])
+            return super().matmat(V)
+
+    operator = Lifted(Watched(R), slice(0, 260), slice(260, 490), 490, 2.0, place)
+    start = normal(rng, (490, 60), complex_)
+    found = leading(operator, 2, accuracy=1e-6, start=start, rng=rng, max_products=2000.0)
+    assert max(widths) == 16
+    np.testing.assert_allclose(found.values, np.linalg.svd(R, compute_uv=False)[:2], rtol=0, atol=1e-6)

@@ -181,3 +181,20 @@ def test_a_smooth_function_of_tensors():
     away = sx.solve(there(problem), "cg", sx.Stop(gap=1e-2))
     here = sx.solve(sx.Problem(sx.Smooth(plain, (6, 5), smoothness=1.0, lower=0.0), ball), "cg", sx.Stop(gap=1e-2))
     assert abs(away.value - here.value) <= away.gap + here.gap and away.gap <= 1e-2
+
+
+def test_a_constant_that_takes_work_is_not_worked_out_on_the_way_there(monkeypatch):
+    """The largest eigenvalue of 𝒜𝒜* takes products on this machine: minutes for tens of thousands of rank-ones."""
+
+    def asked(self):
+        raise AssertionError("the spectrum was asked for")
+
+    rng = np.random.default_rng(0)
+    home = sx.Problem(sx.Sensing(rng.standard_normal((30, 5)), rng.standard_normal(30)), sx.Spectrahedron(5))
+    monkeypatch.setattr("spectraplex.measurements.protocol.Spectrum.largest", property(asked))
+    place = home.to("cpu")
+    assert place.facts.given_smoothness is None
+    assert sx.solve(place, stop=sx.Stop(max_steps=2), certify=False).value < np.inf
+    assert sx.Problem(sx.Distance(np.eye(3)), sx.Spectrahedron(3)).to("cpu").facts.given_smoothness == 1.0
+    with pytest.raises(AssertionError, match="the spectrum was asked for"):
+        _ = place.facts.smoothness

@@ -98,7 +98,7 @@ def _solves(figures: dict[str, Any]) -> str:
                 f"{found['wall']:.1f}",
                 f"{found['gap']:.1e}",
                 str(found["rank"]),
-                f"{found['GB']:.0f}",
+                f"{found['GB']:.1f}",
                 "" if within is None else f"{within:.1f}",
             )
         )
@@ -106,7 +106,7 @@ def _solves(figures: dict[str, Any]) -> str:
     warm = big["warm"]
     row = ("500 million", f"{big['radius']:,.0f}", "0.05", f"{warm['seconds']:.1f}", f"{warm['wall']:.1f}")
     row = (*row, f"{warm['gap']:.1e}")
-    rows.append((*row, str(warm["rank"]), f"{warm['GB']:.0f}", ""))
+    rows.append((*row, str(warm["rank"]), f"{warm['GB']:.1f}", ""))
     first = figures["netflix"]["60000 0.01 first"]["seconds"]
     head = (
         "entries",
@@ -145,11 +145,16 @@ def _small(figures: dict[str, Any]) -> str:
 
 
 def _dense(figures: dict[str, Any]) -> str:
-    rows = [
-        (name, f"{each['GPU']:.2f}", ("" if each["reached"] else "> ") + f"{each['CPU']:.1f}")
-        for name, each in figures["dense"].items()
-    ]
-    return "## Dense problems\n\n" + _table(("problem, d", "GPU, s", "CPU, s"), rows)
+    rows = []
+    for name, each in sorted(figures["dense"].items()):
+        more = "" if each["reached"] else "> "
+        ratio = f"{more}{each['CPU'] / each['GPU']:.0f}×"
+        rows.append((name, f"{each['GPU']:.3f}", f"{more}{each['CPU']:.1f}", ratio))
+    return (
+        '## Dense problems\n\nSeconds by the clock, the quickest of several solves here and there; ">" where the '
+        "processor's cores did not reach the gap in that time.\n\n"
+        + _table(("problem, d", "GPU", "CPU", "ratio"), rows)
+    )
 
 
 def _others(figures: dict[str, Any]) -> str:

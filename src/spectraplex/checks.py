@@ -11,6 +11,8 @@ import numpy as np
 
 from .places.numpy import Array
 
+_BLOCK = 1 << 20  # numbers of a block that is looked at in one piece
+
 
 def numbers(owner: str, name: str, values: Any, *, ndim: int | None = None) -> Array:
     """A float64 or complex128 array without NaN or infinity."""
@@ -220,11 +222,32 @@ def hermitian_or_say(owner: str, name: str, matrix: Array) -> bool:
     """Refuse a matrix that differs from its conjugate transpose, saying where; True when it is exactly Hermitian."""
     if matrix.shape[-1] != matrix.shape[-2]:
         raise ValueError(f"{owner}: {name} is {matrix.shape[-2]}×{matrix.shape[-1]}; this domain needs square ones.")
-    difference = np.abs(matrix - matrix.conj().swapaxes(-1, -2))
-    if difference.size and difference.max() > 1e-10 * max(np.abs(matrix).max(), np.finfo(float).tiny):
-        place = tuple(int(i) for i in np.unravel_index(np.argmax(difference), difference.shape))
+    worst, place = _skewest(matrix)
+    if worst > 0.0 and worst > 1e-10 * max(_largest(matrix), np.finfo(float).tiny):
         raise ValueError(
             f"{owner}: {name} is not Hermitian: {name}[{place}] = {matrix[place]:.6g} differs from the conjugate of "
-            f"its mirror by {difference[place]:.3g}; pass ({name} + {name}ᴴ)/2 if that is what you mean."
+            f"its mirror by {worst:.3g}; pass ({name} + {name}ᴴ)/2 if that is what you mean."
         )
-    return not difference.any()
+    return worst == 0.0
+
+
+def _skewest(matrix: Array) -> tuple[float, tuple[int, ...]]:
+    """The largest |A − Aᴴ| of one matrix or a stack, and where; by blocks, because a stack may fill the memory."""
+    n, worst, place = matrix.shape[-1], 0.0, (0, 0, 0)
+    stack = matrix.reshape(math.prod(matrix.shape[:-2]), n, n)
+    step, rows = max(1, _BLOCK // max(1, n * n)), max(1, _BLOCK // max(1, n))
+    for at in range(0, len(stack), step):
+        part = stack[at : at + step]
+        for first in range(0, n, rows):  # what lies below this block's columns was a mirror of earlier ones
+            mirror = part[:, first:, first : first + rows].conj().swapaxes(-1, -2)
+            difference = np.abs(part[:, first : first + rows, first:] - mirror)
+            if difference.max() > worst:
+                i, j, k = (int(i) for i in np.unravel_index(np.argmax(difference), difference.shape))
+                worst, place = float(difference[i, j, k]), (at + i, first + j, first + k)
+    return worst, place[3 - matrix.ndim :]
+
+
+def _largest(matrix: Array) -> float:
+    """The largest |entry|, by blocks."""
+    flat = matrix.reshape(-1)
+    return max(float(np.abs(flat[at : at + _BLOCK]).max()) for at in range(0, flat.size, _BLOCK))

@@ -26,6 +26,7 @@ _LEAST = 4  # fewest extensions where further vectors are asked for: the first o
 _WIDEST = 16  # most vectors that an extension multiplies
 _ON_DEVICE = 32  # the same at a place that is near: every extension decomposes a small matrix, whatever its width
 _WIDE = 8  # least number of vectors that are multiplied at once
+_MOST = 256  # and most, where the left side is at hand: it is as tall as the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,13 @@ class Square:
         return self.matmat(V)
 
     def matmat(self, V: Block) -> Block:
+        width = self.place.width(V)
+        if width <= _MOST or self.inside.place.distant:
+            return self._times(V)
+        parts = (slice(first, first + _MOST) for first in range(0, width, _MOST))
+        return self.place.join(*(self._times(self.place.columns(V, part)) for part in parts))
+
+    def _times(self, V: Block) -> Block:
         left = self.inside.apply(1, V)
         return self.inside.apply(0, self.inside.place.cast(left, np.dtype(self.dtype)) if self.single else left)
 

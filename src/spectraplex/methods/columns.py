@@ -129,6 +129,7 @@ def _balance(problem: Problem, point: Point, excess: Array, worth: float) -> Poi
     weights, turn = place.eigh(X)
     kept = weights > _GONE * weights.max()
     turned = place.turned(V, turn[:, kept][:, ::-1])
+    del V  # as tall as what comes
     try:
         new = problem.point(Atoms.of(turned, weights[kept][::-1], place))
     except NotFinite:  # the edge of where f is defined is nearer than rounding

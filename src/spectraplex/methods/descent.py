@@ -84,9 +84,7 @@ def descend(
         at = replace(at, product=None)  # as tall as Y: the deck has what a step needs of it
         if len(values) > looked + _REFRESH:  # the weights of the columns have moved
             looked = len(values) - 1
-            changed = inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature)
-            deck.rescale(place.scale(changed, 1.0 / reach))
-            del changed
+            deck.rescale(inverse_curvature(problem, deck.here, norm, -at.lean * at.scale, curvature, 1.0 / reach))
         fall, square, beyond = memory.direction()
         found = _search(problem, memory, value, unit * fall, beyond) if fall < 0.0 else None
         if found is None:

@@ -35,11 +35,12 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     """``share`` is how exact the eigenvectors are, beside what the leading one promises to gain."""
     descent, here, place = problem.descent(point), base(problem, point), problem.place
     exact = min(max(2, way.block // _EIGHTH), _WIDEST, problem.domain.dimension)
+    guess = place.cast(way.guess, place.kind(point.atoms.buffer.block))  # as many digits as the atoms beside it
     found = leading(
         descent,
         exact,
         accuracy=lambda top: share * max(top - here, 0.0),
-        start=place.join(way.guess, point.atoms.vectors),
+        start=place.join(guess, point.atoms.vectors),
         rng=rng,
         max_products=100.0 + len(point.atoms),
         also=max(way.block - exact, 0),

@@ -18,7 +18,8 @@ from ..places.here import HERE
 from ..places.numpy import Array
 from ..places.protocol import Block, Place
 
-_FIRST = 12
+_FIRST = 12  # pairs that are looked at first
+_WIDE = 32  # the same at a place where as many products cost little more than one: no rough look before them
 
 
 def project_leading(
@@ -53,8 +54,9 @@ def project_leading(
         each: Array = np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
         return each
 
-    count = max(_FIRST, place.width(start) + 3)
-    if count <= most:  # a rough look first: does it pay at all?
+    wide = place.wide and not place.distant
+    count = max(min(_WIDE, most) if wide else _FIRST, place.width(start) + 3)
+    if count <= most and not wide:  # a rough look first: does it pay at all?
         rough = leading(
             lifted, count, accuracy=lambda top: 0.03 * abs(top), start=start, rng=rng, max_products=4.0 * count
         )
@@ -70,6 +72,8 @@ def project_leading(
             kept = weights > 0
             return _factors(place, domain, place.columns(found.vectors, kept), weights[kept]), lifted.products
         ahead = _rank_ahead(found.values, weights)
+        if wide and ahead > most:
+            break
         start, count = found.vectors, max(2 * count, min(int(1.2 * ahead), most))
     return None, lifted.products
 

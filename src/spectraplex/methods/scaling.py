@@ -15,8 +15,10 @@ _HUGE = 1e290  # a curvature beyond this is no curvature
 _FLOOR = 1e-3  # smallest curvature in the scaling, as a share of the largest
 
 
-def inverse_curvature(problem: Problem, Y: Block, norm: float, multiplier: float, curvature: float) -> Block:
-    """The diagonal scaling at Y/‖Y‖, ``norm`` being ‖Y‖².
+def inverse_curvature(
+    problem: Problem, Y: Block, norm: float, multiplier: float, curvature: float, times: float = 1.0
+) -> Block:
+    """The diagonal scaling at Y/‖Y‖, ``norm`` being ‖Y‖², multiplied by a number.
 
     ``curvature`` is the mean one of the loss, for objectives that cannot say more.
     """
@@ -32,4 +34,4 @@ def inverse_curvature(problem: Problem, Y: Block, norm: float, multiplier: float
     above, below = unit * place.dots(right, right, cols / total), unit * place.dots(left, left, rows / total)
     bend = place.outer(slice(0, place.length(Y)), [(lifted.left, rows, above), (lifted.right, cols, below)])
     floor = max(multiplier, _FLOOR * place.largest(bend))
-    return place.reciprocal(bend, 0.5, floor if floor > 0.0 else abs(multiplier) or 1.0)  # a loss may be linear
+    return place.reciprocal(bend, 0.5 * times, floor if floor > 0.0 else abs(multiplier) or 1.0)  # f may be linear

@@ -143,7 +143,6 @@ def facts_of(objective: Any) -> ObjectiveFacts:
 def facts_read(objective: Any) -> ObjectiveFacts:
     """Read them all."""
     dense = _told(objective, "dense")
-    worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
     return ObjectiveFacts(
         objective=objective,
         conjugate=_function(objective, "conjugate"),
@@ -157,7 +156,7 @@ def facts_read(objective: Any) -> ObjectiveFacts:
         some=_function(objective, "some"),
         hull=_function(objective, "hull"),
         units=_told(objective, "units"),
-        given_smoothness=None if worked_out else _told(objective, "smoothness"),
+        given_smoothness=_given(objective),
         dense=None if dense is None else bool(dense),
         held=int(_told(objective, "held") or 0),
         single=bool(_told(objective, "single")),
@@ -168,6 +167,18 @@ def facts_read(objective: Any) -> ObjectiveFacts:
         returned=_verbs(objective, "returned", ("from_host", "gram", "times"), None),
         images=_verbs(objective, "images", ("plain", "blend", "pack"), ARRAYS),
     )
+
+
+def _given(objective: Any) -> float | None:
+    """The smoothness where that takes no work; one that hands on what another says of itself knows that by this name.
+
+    To ask such a one for the smoothness itself would start the work.
+    """
+    if hasattr(objective, "given_smoothness"):
+        known: float | None = objective.given_smoothness
+        return known
+    worked_out = isinstance(getattr(type(objective), "smoothness", None), cached_property | property)
+    return None if worked_out else _number(objective, "smoothness")
 
 
 def _verbs(objective: Any, name: str, verbs: tuple[str, ...], otherwise: Any) -> Any:

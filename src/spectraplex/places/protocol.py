@@ -172,7 +172,7 @@ class Place(Protocol):
         """Σ rows·columnᵀ: each term has numbers a row, on a part of the rows, and numbers a column."""
 
     def reciprocal(self, A: Block, a: float, b: float) -> Block:
-        """a/(A + b), entry by entry; A and b are at least zero, and not both zero."""
+        """a/(A + b), entry by entry; A and b are at least zero, and not both zero. A may be overwritten."""
 
     # ------------------------------------------------------------------------------------------------ small-valued
     def length(self, A: Block) -> int: ...

@@ -165,7 +165,9 @@ class TorchPlace(NumPyPlace):
         return TorchArray(how(A.t, numbers, out=out))
 
     def reciprocal(self, A: Any, a: float, b: float) -> Any:
-        return TorchArray((A.t + b).clamp_(min=1e-290 if A.t.dtype == torch.float64 else 1e-35).reciprocal_().mul_(a))
+        """Where A is: no second block as tall is made."""
+        least = 1e-290 if A.t.dtype == torch.float64 else 1e-35
+        return TorchArray(A.t.add_(b).clamp_(min=least).reciprocal_().mul_(a))
 
     def blend(self, a: float, A: Any, b: float, B: Any) -> Any:
         return TorchArray(torch.add(A.t if a == 1.0 else a * A.t, B.t, alpha=b))
@@ -264,7 +266,8 @@ class TorchPlace(NumPyPlace):
         return np.asarray(found)
 
     def largest(self, A: Any) -> float:
-        return float(A.t.abs().max().item()) if A.t.numel() else 0.0
+        """A norm, which makes no copy of A as abs() does."""
+        return float(torch.linalg.vector_norm(A.t, ord=float("inf")).item()) if A.t.numel() else 0.0
 
     def finite(self, A: Any) -> bool:
         return bool(torch.isfinite(A.t).all().item())

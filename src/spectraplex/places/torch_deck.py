@@ -63,6 +63,7 @@ class TorchDeck:
         return TorchArray(self._ahead)
 
     def rescale(self, scaling: TorchArray) -> None:
+        del self.scaling  # before its successor is made
         self.scaling = self._spread(scaling.t)
 
     def back(self, slots: list[int], a: Array) -> Array:
