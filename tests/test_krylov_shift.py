@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from spectraplex.eigen.krylov import Space
-from spectraplex.matrices.lifted import Lifted
+from spectraplex.eigen.leading import leading
+from spectraplex.matrices.lifted import Lifted, Shifted
 from spectraplex.matrices.operators import Dense
 
 
@@ -38,3 +39,31 @@ def test_residuals_are_those_of_the_shifted_matrix(kind, columns):
         space.chain(found, np.zeros(2, bool)[: found.values.size], 4, rng)
         if turn == 1:
             space.restart(3)
+
+
+@pytest.mark.parametrize("size", [(40, 30), (160, 140)])  # decomposed whole, and searched for
+@pytest.mark.parametrize("complex_", [False, True])
+def test_the_vector_without_the_shift_costs_no_product(size, complex_):
+    rng = np.random.default_rng(7)
+    m, n = size
+    G = rng.standard_normal((m, n)) + (1j * rng.standard_normal((m, n)) if complex_ else 0.0)
+    d, scale = m + n, 2.0
+    x = rng.standard_normal((d, 1)).astype(G.dtype)
+    x /= np.linalg.norm(x)
+    asked = {"accuracy": 1e-9, "max_products": 3000.0}
+    alone, both = (Lifted(Dense(G), slice(0, m), slice(m, d), d, scale) for _ in range(2))
+    first = leading(Shifted(alone, x, np.array([3.0])), rng=np.random.default_rng(1), **asked)
+    found = leading(Shifted(both, x, np.array([3.0])), rng=np.random.default_rng(1), plain=True, **asked)
+    assert first.plain is None and both.products == alone.products
+    np.testing.assert_array_equal(found.vectors, first.vectors)
+    value, vector = found.plain
+    A = Lifted(Dense(G), slice(0, m), slice(m, d), d, scale).dense()
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-12)
+    assert value == pytest.approx(float((vector.conj().T @ A @ vector)[0, 0].real), rel=1e-10)
+    top = float(np.linalg.svd(G, compute_uv=False)[0])  # of scale/2·[[0, G], [Gᴴ, 0]]
+    if d <= 200:
+        assert value == pytest.approx(top, rel=1e-12)
+    else:  # the space was grown for another vector: it is as good as that one let it become
+        v = found.vectors
+        assert 0.9 * top <= value <= top * (1.0 + 1e-12)
+        assert value >= float((v.conj().T @ A @ v)[0, 0].real) - 1e-10 * top

@@ -209,6 +209,13 @@ class Space:
         sides = [self.place.times(self.basis(side), part) for side, part in enumerate(parts)]
         return self.place.unit(sides[0] if len(sides) == 1 else self.place.stack(*sides))
 
+    def without_shift(self) -> tuple[float, Block]:
+        """The leading Ritz pair of what the shift was added to: it costs no product."""
+        theta, Y = self.projected.ritz(1, shifted=False)
+        cuts = self.projected.cuts
+        parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1], :1]) for s in range(len(self.sides))]
+        return float(theta[0]), self.assemble(parts)
+
     def restart(self, keep: int) -> None:
         """Thick restart: keep the span of the leading Ritz vectors, per side, and their images at no product."""
         Y, cuts = self.projected.ritz(keep)[1][:, :keep], self.projected.cuts

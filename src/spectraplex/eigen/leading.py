@@ -42,6 +42,7 @@ class Ritz:
     converged: bool
     exact: bool  # the basis was the whole space (or an invariant one holding it): nothing was left to find
     place: Place = field(repr=False, default=HERE)
+    plain: tuple[float, Block] | None = None  # the leading pair without the shifts, as far as the search shows it
 
     @property
     def value(self) -> float:
@@ -66,6 +67,7 @@ def leading(
     also: int = 0,
     each: Callable[[Array], Array] | None = None,
     single: bool = False,
+    plain: bool = False,
 ) -> Ritz:
     """Unit vectors v with vᴴAv ≥ λ_max(A) − ξ (and likewise for the next ``count`` − 1 eigenvalues).
 
@@ -85,15 +87,16 @@ def leading(
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     single : keep vectors, and the matrix where that can be, in single precision (sums are in double): for accuracies
         well above 1e-6 of the leading eigenvalue, at a place that is wide.
+    plain : of a ``Shifted`` operator the leading vector of what it shifts, too: the best one of the same basis.
     """
     rng = np.random.default_rng() if rng is None else rng
     operator = as_hermitian(operator)
     if at_hand(operator, careful):
         found = _decomposed(operator, count + also, rng)
         if found is not None:
-            return found
+            return found if not plain else replace(found, plain=_beside(operator, rng))
     start = operator.place.from_host(start) if isinstance(start, np.ndarray) else start
-    asked = _Asked(count, also, accuracy, each, careful, max_products, single)
+    asked = _Asked(count, also, accuracy, each, careful, max_products, single, plain)
     if isinstance(operator, Lifted) and operator.bipartite and operator.place.wide:
         return _from_afar(operator, asked, basis_size or 0, rng, start)
     inside, shift = _unshifted(operator)
@@ -110,6 +113,17 @@ def _decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Ri
     values, vectors, blur = found
     errors, cost = np.full(values.size, blur), operator.products - spent
     return Ritz(values, place.from_host(vectors), errors, cost, converged=True, exact=True, place=place)
+
+
+def _beside(operator: Hermitian, rng: np.random.Generator) -> tuple[float, Block]:
+    """The leading pair of what is inside all shifts. The matrix is formed already: it is not counted again."""
+    while isinstance(operator, Shifted):
+        operator = operator.inside
+    spent = operator.products
+    found = _decomposed(operator, 1, rng)
+    assert found is not None and isinstance(operator, Lifted)
+    operator.products = spent
+    return found.value, found.vector
 
 
 def _from_afar(operator: Lifted, asked: _Asked, width: int, rng: np.random.Generator, start: Block | None) -> Ritz:
@@ -166,6 +180,7 @@ class _Asked:
     careful: bool
     products: float
     single: bool = False
+    plain: bool = False
 
     def accuracies(self, values: Array) -> Array:
         """One for each Ritz value."""
@@ -203,7 +218,9 @@ class _Search:
         if self.asked.also:
             found = space.extract(count + self.asked.also)
         vectors = space.assemble(found.parts)
-        return Ritz(found.values, vectors, found.errors, space.products, done or space.full, space.full, space.place)
+        plain = space.without_shift() if self.asked.plain else None
+        done = done or space.full
+        return Ritz(found.values, vectors, found.errors, space.products, done, space.full, space.place, plain)
 
     def _wanted(self, found: Found) -> Array:
         """The accuracies that were asked for, none below rounding."""

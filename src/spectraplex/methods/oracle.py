@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,15 @@ FRACTION = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A unit vector v = EV_ξ, its Rayleigh quotient, and ⟨−∇f, vvᴴ − X⟩ as far as it is known (an estimate)."""
+    """A unit vector v = EV_ξ, its Rayleigh quotient, and ⟨−∇f, vvᴴ − X⟩ as far as it is known (an estimate).
+
+    ``plain`` is that of the operator without its shift, where it was asked for.
+    """
 
     vector: Block
     value: float
     gap: float
+    plain: Direction | None = None
 
 
 #: How a method finds its eigenvectors: called like ``find``, answers like it. Studies of the error ξ pass their own.
@@ -51,13 +55,21 @@ def find(
     guess: Block | None = None,
     accuracy: Accuracy | None = None,
     careful: bool = False,
+    plain: bool = False,
 ) -> Direction:
-    """EV_ξ of an operator; by default ξ is a tenth of what the vector promises over ``beat``."""
+    """EV_ξ of an operator; by default ξ is a tenth of what the vector promises over ``beat``.
+
+    ``plain`` asks of a shifted one the vector without its shift, too, as far as the search for the other one shows it.
+    """
     wanted: Accuracy = accuracy if accuracy is not None else (lambda value: FRACTION * max(value - beat, 0.0))
-    ritz = leading(operator, accuracy=wanted, start=guess, rng=rng, careful=careful)
+    ritz = leading(operator, accuracy=wanted, start=guess, rng=rng, careful=careful, plain=plain)
     if ritz.value < beat and not ritz.exact:  # λ_max ≥ ⟨−∇f, X⟩ always, so the search must have missed it
-        ritz = leading(operator, accuracy=wanted, rng=rng, careful=True)
-    return Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
+        ritz = leading(operator, accuracy=wanted, rng=rng, careful=True, plain=plain)
+    found = Direction(ritz.vector, ritz.value, max(ritz.value - beat, 0.0))
+    if ritz.plain is None:
+        return found
+    value, vector = ritz.plain
+    return replace(found, plain=Direction(vector, value, max(value - beat, 0.0)))
 
 
 def worst(operator: Lifted, atoms: Atoms, worth: float = 0.0) -> tuple[int, float]:

@@ -8,7 +8,7 @@
 
 β is that of the lifted function (2θ²β on the nuclear-norm ball). The same class has three variants, each in a file of
 its own: rank_one_greedy.py (another atom, a line search), rank_one_adaptive.py (no β) and rank_one_auto.py (no β, and
-the strength of the regulariser is chosen while it runs).
+the regulariser need not be right).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class RankOneRegularized:
     step : "theorem" (η̃ of Algorithm 2) or "line-search" (exact, monotone).
     beta : None takes the objective's smoothness through the lift and refuses when it is unknown; a number is used as
         it is; "adaptive" needs none.
-    scale : "auto" lets the method with beta="adaptive" and a line search choose at every step whether to regularise,
-        by what that gained before; a number is a fixed factor of the adaptive regulariser (with step="theorem", "auto"
-        is 0.8).
+    scale : "auto" lets the method with beta="adaptive" and a line search mix, at every step, the vector with the
+        regulariser and the one without it as is best; a number is a fixed factor of the adaptive regulariser (with
+        step="theorem", "auto" is 0.8).
     oracle : finds the eigenvectors v in place of ``methods.oracle.find``, told ξ_t; for studies of their accuracy.
     """
 

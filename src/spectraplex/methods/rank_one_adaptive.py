@@ -8,7 +8,7 @@
 
 The step taken never exceeds aᵢ, so min(η_t, aᵢ) stands where Algorithm 2 has η_t; and the curvature that matters is the
 one along recent directions, which may be far below β. ``RankOneRegularized(beta="adaptive", scale=<number>)`` comes
-here; rank_one_auto.py chooses the scale while it runs.
+here; rank_one_auto.py takes a vector without the regulariser, too.
 """
 
 from __future__ import annotations
@@ -65,8 +65,13 @@ def met(curve: Curve, size: float, overlap: Array, before: float) -> float:
 
     A step of no size says that the regulariser held v at x: it is halved until it lets go.
     """
+    return smoothed(curve.curvature(size) if size > 0.0 else 0.0, size, overlap, before)
+
+
+def smoothed(bend: float, size: float, overlap: Array, before: float) -> float:
+    """The same from ‖𝒜(D)‖²."""
     length = float(2.0 * (1.0 - abs(overlap[0, 0]) ** 2))
     if size == 0.0 or length < 1e-12:
         return 0.5 * before
-    met = curve.curvature(size) / length
+    met = bend / length
     return met if before == 0.0 else _FADE * before + (1.0 - _FADE) * met

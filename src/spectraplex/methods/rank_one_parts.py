@@ -63,9 +63,9 @@ def regularized(
     return (oracle or find)(Shifted(descent, x, np.array([strength])), beat, rng, **asked)
 
 
-def share_of_gain(score: float, strength: float) -> Accuracy:
+def share_of_gain(score: float, strength: float, share: float = _SHARE) -> Accuracy:
     """An accuracy that needs no β: a share of what the new vector gains over staying at x, where xᴴ(−∇f)x = score."""
-    return lambda value: _SHARE * max(value - score - strength, 0.0)
+    return lambda value: share * max(value - score - strength, 0.0)
 
 
 def _none() -> Array:
@@ -79,8 +79,6 @@ class RORMemory:
     curvature: float
     heavy: float = math.inf  # select="worthy": what the last step from a worthy atom gained, and since then, growing,
     light: float = math.inf  # what one may hope for; likewise from the worst of all
-    strong: float = math.inf  # scale="auto": hoped for from a regularised eigenvector,
-    plain: float = math.inf  # from a plain one
     scores: Array = field(default_factory=_none)  # of the atoms, as far as they are known, and
     seen: Array = field(default_factory=_none)  # the step at which each was seen
     grown: float = 1.0  # how often the rounding of the carried image has been multiplied since it was measured

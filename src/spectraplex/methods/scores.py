@@ -50,10 +50,10 @@ def _scored(descent: Lifted, atoms: Atoms, which: Array, spread: float) -> Array
     return found
 
 
-def aligned(scores: Array, seen: Array, weights: Array, size: float, after: Atoms) -> tuple[Array, Array]:
-    """The scores of the atoms that a step left, and of its new one, not seen yet; none after a recompression."""
-    kept = weights > GONE
+def aligned(scores: Array, seen: Array, weights: Array, sizes: Array, after: Atoms) -> tuple[Array, Array]:
+    """The scores of the atoms that a step left, and of its new ones, not seen yet; none after a recompression."""
+    kept, new = weights > GONE, int(np.count_nonzero(sizes > GONE))
     scores, seen = scores[kept], seen[kept]
-    if size > GONE:
-        scores, seen = np.append(scores, scores.max(initial=0.0)), np.append(seen, -1.0)
+    scores = np.concatenate([scores, np.full(new, scores.max(initial=0.0))])
+    seen = np.concatenate([seen, np.full(new, -1.0)])
     return (scores, seen) if scores.size == len(after) else (np.empty(0), np.empty(0))

@@ -1,4 +1,4 @@
-"""Ways from a few atoms and from X to a new rank-one vvᴴ, and how far to go each of them at once.
+"""Ways from a few rank-ones and from X to a new one uuᴴ, and how far to go each of them at once.
 
 Of a quadratic the objective itself works out all slopes and bends at once (``ObjectiveFacts.hull``); of any other
 function each way has its curve, and what is between two ways comes from the curve along their sum.
@@ -23,18 +23,18 @@ _MOST = 10.0  # times the rest of X, what it grows by in one step at the most
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Ways to v: from x, from y and z where they are other atoms, and last from X, where X is not x alone."""
+    """Ways to u: from a second new vector if there is one, from chosen atoms, and last from X, if it has others."""
 
     problem: Problem
     point: Point
     curves: list[Curve]
     slope: Array
     bend: Array  # between the ways; of a quadratic it is the same everywhere, else at X
-    weights: Array  # of v, x, y and z before the step, one for all of the rest, and how much the rest may grow
+    weights: Array  # of new vectors and chosen atoms before the step, one for all the rest, how much that may grow
     change: Array  # of these, a column for each way
     others: bool
     hull: Hull | None
-    images: list[Any]  # of v, and of where each way begins, where there is no hull
+    images: list[Any]  # of u, and of where each way begins, where there is no hull
 
     def best(self) -> tuple[Array, Any]:
         """How far to go each way, and the image of X there: the model's minimum, or the last way alone if better."""
@@ -75,15 +75,16 @@ class Ways:
 
 
 def ways_to(problem: Problem, point: Point, chosen: list[int], vectors: list[Block]) -> Ways:
-    """From the chosen atoms; ``vectors`` are v and theirs."""
-    count, others = len(chosen), len(point.atoms) > 1
+    """To the first of the vectors; the last of them are those of the chosen atoms, the others have no weight yet."""
+    count, others = len(vectors) - 1, len(point.atoms) > 1
     ways, limits = count + others, 1 + count + 2 * others
     weights, change = np.zeros(limits), np.zeros((limits, ways))
-    given = weights[1 : 1 + count] = point.atoms.weights[chosen]
+    first = 1 + count - len(chosen)
+    given = weights[first : 1 + count] = point.atoms.weights[chosen]
     change[0] = 1.0
     np.fill_diagonal(change[1 : 1 + count, :count], -1.0)
     if others:
-        change[1 : 1 + count, -1] = -given
+        change[first : 1 + count, -1] = -given
         # the rest may grow so much: where it is next to nothing the ways are all but dependent
         change[-2:, -1], weights[-2:] = (-1.0, 1.0), (1.0, _MOST)
     hull, images = _hull(problem, vectors, point.image if others else None), []

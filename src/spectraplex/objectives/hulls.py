@@ -17,7 +17,7 @@ from ..places.numpy import Array, mixture
 from ..places.pattern import Pattern
 
 _LONG = 20_000  # entries from which passes over a table are worth loading them
-_CORNERS = 4  # rank-ones that one pass takes
+_CORNERS = 5  # rank-ones that one pass takes
 
 
 class Hull(Protocol):
@@ -48,7 +48,7 @@ class Written:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Of rank-ones uᵢvᵢᵀ on the entries of a table, U and V of four columns, and an image that is written."""
+    """Of rank-ones uᵢvᵢᵀ on the entries of a table, U and V of five columns, and an image that is written."""
 
     pattern: Pattern
     U: Array

@@ -206,72 +206,85 @@ def line_squared_weighted(low, high, z, target, weights, dz):  # type: ignore[no
 
 
 @compiled
-def ways(low, high, slope, v, a, b, c, d, sums):  # type: ignore[no-untyped-def]
-    """For the ways v − a, v − b, v − c, v − d: ⟨slope, ·⟩, then their inner products, row by row."""
-    s0 = s1 = s2 = s3 = 0.0
-    aa = ab = ac = ad = bb = bc = bd = cc = cd = dd = 0.0
+def ways(low, high, slope, v, a, b, c, d, f, sums):  # type: ignore[no-untyped-def]
+    """For the ways from a, b, c, d and f to v: ⟨slope, ·⟩, then their inner products, row by row."""
+    s0 = s1 = s2 = s3 = s4 = 0.0
+    aa = ab = ac = ad = af = bb = bc = bd = bf = cc = cd = cf = dd = df = ff = 0.0
     for e in range(low, high):
         g = slope[e]
-        i, j, k, m = v[e] - a[e], v[e] - b[e], v[e] - c[e], v[e] - d[e]
+        i, j, k, m, n = v[e] - a[e], v[e] - b[e], v[e] - c[e], v[e] - d[e], v[e] - f[e]
         s0 += g * i
         s1 += g * j
         s2 += g * k
         s3 += g * m
+        s4 += g * n
         aa += i * i
         ab += i * j
         ac += i * k
         ad += i * m
+        af += i * n
         bb += j * j
         bc += j * k
         bd += j * m
+        bf += j * n
         cc += k * k
         cd += k * m
+        cf += k * n
         dd += m * m
-    sums[:] = (s0, s1, s2, s3, aa, ab, ac, ad, bb, bc, bd, cc, cd, dd)
+        df += m * n
+        ff += n * n
+    sums[:] = (s0, s1, s2, s3, s4, aa, ab, ac, ad, af, bb, bc, bd, bf, cc, cd, cf, dd, df, ff)
 
 
 @compiled
-def mixture(low, high, sizes, a, b, c, d, e, out):  # type: ignore[no-untyped-def]
-    """out = Σ sizes·(a, b, c, d, e) in one pass."""
+def mixture(low, high, sizes, a, b, c, d, e, f, out):  # type: ignore[no-untyped-def]
+    """out = Σ sizes·(a, b, c, d, e, f) in one pass."""
     for i in range(low, high):
-        out[i] = sizes[0] * a[i] + sizes[1] * b[i] + sizes[2] * c[i] + sizes[3] * d[i] + sizes[4] * e[i]
+        some = sizes[0] * a[i] + sizes[1] * b[i] + sizes[2] * c[i]
+        out[i] = some + sizes[3] * d[i] + sizes[4] * e[i] + sizes[5] * f[i]
 
 
 @compiled
 def ways_sampled(low, high, indptr, indices, slope, weights, U, V, z, sums):  # type: ignore[no-untyped-def]
-    """``ways`` from the first of four rank-ones u·vᵀ to the other three and to z, in rows [low, high)."""
-    s0 = s1 = s2 = s3 = 0.0
-    aa = ab = ac = ad = bb = bc = bd = cc = cd = dd = 0.0
+    """``ways`` to the first of five rank-ones u·vᵀ from the other four and from z, in rows [low, high)."""
+    s0 = s1 = s2 = s3 = s4 = 0.0
+    aa = ab = ac = ad = af = bb = bc = bd = bf = cc = cd = cf = dd = df = ff = 0.0
     for row in range(low, high):
-        p, q, r, t = U[row, 0], U[row, 1], U[row, 2], U[row, 3]
+        p, q, r, t, o = U[row, 0], U[row, 1], U[row, 2], U[row, 3], U[row, 4]
         for e in range(indptr[row], indptr[row + np.uint64(1)]):
             g, c = slope[e], indices[e]
             v = p * V[c, 0]
-            i, j, k, m = v - q * V[c, 1], v - r * V[c, 2], v - t * V[c, 3], v - z[e]
+            i, j, k, m, n = v - q * V[c, 1], v - r * V[c, 2], v - t * V[c, 3], v - o * V[c, 4], v - z[e]
             s0 += g * i
             s1 += g * j
             s2 += g * k
             s3 += g * m
+            s4 += g * n
             w = 1.0 if weights is None else weights[e]
-            a, b, d, f = w * i, w * j, w * k, w * m
+            a, b, d, f, h = w * i, w * j, w * k, w * m, w * n
             aa += a * i
             ab += a * j
             ac += a * k
             ad += a * m
+            af += a * n
             bb += b * j
             bc += b * k
             bd += b * m
+            bf += b * n
             cc += d * k
             cd += d * m
+            cf += d * n
             dd += f * m
-    sums[:] = (s0, s1, s2, s3, aa, ab, ac, ad, bb, bc, bd, cc, cd, dd)
+            df += f * n
+            ff += h * n
+    sums[:] = (s0, s1, s2, s3, s4, aa, ab, ac, ad, af, bb, bc, bd, bf, cc, cd, cf, dd, df, ff)
 
 
 @compiled
 def mixture_sampled(low, high, indptr, indices, U, V, size, z, out):  # type: ignore[no-untyped-def]
-    """out = size·z + Σ u·vᵀ over four rank-ones, in rows [low, high)."""
+    """out = size·z + Σ u·vᵀ over five rank-ones, in rows [low, high)."""
     for row in range(low, high):
-        p, q, r, t = U[row, 0], U[row, 1], U[row, 2], U[row, 3]
+        p, q, r, t, o = U[row, 0], U[row, 1], U[row, 2], U[row, 3], U[row, 4]
         for e in range(indptr[row], indptr[row + np.uint64(1)]):
             c = indices[e]
-            out[e] = size * z[e] + (p * V[c, 0] + q * V[c, 1]) + (r * V[c, 2] + t * V[c, 3])
+            out[e] = (size * z[e] + o * V[c, 4]) + (p * V[c, 0] + q * V[c, 1]) + (r * V[c, 2] + t * V[c, 3])

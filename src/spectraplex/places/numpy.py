@@ -20,7 +20,7 @@ Array = NDArray[Any]
 EPS = float(np.finfo(np.float64).eps)
 LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
 _SHORT = 20_000  # vectors up to this length stay with NumPy
-_WAYS = 4  # ways that one compiled pass takes
+_WAYS = 5  # ways that one compiled pass takes
 _SHARED = 4_000_000  # multiply-adds from which a dense product is shared among threads: BLAS is kept to one,
 _ROWS, _PARTS = 1024, 16  # in pieces of so many rows at least, and no more than so many of them
 
@@ -231,7 +231,7 @@ def ways(slope: Array, v: Array, others: Sequence[Array], weights: Array | None)
     if weights is None and v.size >= _SHORT and count <= _WAYS and all(_is_plain(each) for each in arrays):
         from . import kernels
 
-        more, sums = [*others, *[others[0]] * (_WAYS - count)], np.zeros((pieces_of(v.size), 14))
+        more, sums = [*others, *[others[0]] * (_WAYS - count)], np.zeros((pieces_of(v.size), _WAYS * (_WAYS + 3) // 2))
         in_pieces(v.size, lambda i, low, high: kernels.ways(low, high, slope, v, *more, sums[i]))
         total = sums.sum(axis=0)
         gram = np.zeros((_WAYS, _WAYS))

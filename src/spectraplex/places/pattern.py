@@ -19,7 +19,7 @@ from .threads import workers
 _CHUNK_ENTRIES = 1 << 14  # stored entries per chunk: small enough to balance, large enough to amortise a hand-over
 _SCATTERED = 16_000_000  # bytes of a block from which its columns are taken some at a time: rows are read in no order,
 _GATHERED = 6_500_000  # so what is taken should stay in a cache that two cores share,
-_UPPER = np.triu_indices(4)
+_UPPER = np.triu_indices(5)
 _NARROW = 32  # but so many columns at least: all positions are read again for every block of them
 
 
@@ -131,28 +131,28 @@ class Pattern:
     def ways(self, slope: Array, weights: Array | None, U: Array, V: Array, z: Array) -> tuple[Array, Array]:
         """⟨slope, first − o⟩ and the weighted inner products of all first − o, without an image of any rank-one.
 
-        U and V have four columns each; o are the other three of the rank-ones uvᵀ, and z.
+        U and V have five columns each; o are the other four of the rank-ones uvᵀ, and z.
         """
         from . import kernels
 
         chunks = self.bounds.size - 1
-        sums = np.zeros((chunks, 14))
+        sums = np.zeros((chunks, 20))
 
         def job(chunk: int) -> None:
             low, high = self.bounds[chunk], self.bounds[chunk + 1]
             kernels.ways_sampled(low, high, self.indptr, self.indices, slope, weights, U, V, z, sums[chunk])
 
-        workers.run(job, chunks, 4 * self.size)
-        total, gram = sums.sum(axis=0), np.zeros((4, 4))
-        gram[_UPPER] = gram.T[_UPPER] = total[4:]
-        return total[:4], gram
+        workers.run(job, chunks, 5 * self.size)
+        total, gram = sums.sum(axis=0), np.zeros((5, 5))
+        gram[_UPPER] = gram.T[_UPPER] = total[5:]
+        return total[:5], gram
 
     def mixture(self, U: Array, V: Array, size: float, z: Array) -> Array:
-        """size·z and the four rank-ones uvᵀ of the columns of U and V, at these positions."""
+        """size·z and the five rank-ones uvᵀ of the columns of U and V, at these positions."""
         from . import kernels
 
         out = np.empty(self.size)
-        self.sweep(kernels.mixture_sampled, 4 * self.size, U, V, size, z, out)
+        self.sweep(kernels.mixture_sampled, 5 * self.size, U, V, size, z, out)
         return out
 
     def add(self, v: Array) -> Array:

@@ -84,7 +84,7 @@ def perform(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_accuracy(
-    asked: float, operator: Any, beat: float, rng: np.random.Generator, guess: Any = None, **_: Any
+    asked: float, operator: Any, beat: float, rng: np.random.Generator, guess: Any = None, plain: bool = False, **_: Any
 ) -> Direction:
     """The eigenvector to one accuracy, whatever the method would ask."""
-    return find(operator, beat, rng, guess, accuracy=asked)
+    return find(operator, beat, rng, guess, accuracy=asked, plain=plain)

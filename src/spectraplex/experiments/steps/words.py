@@ -74,8 +74,9 @@ def text(document: Document) -> str:
         "step over those of a CG step from the same point, with the same accuracy asked of the eigenvector: least … "
         "greatest along a run, and the mean.",
         "\n".join(lines),
-        "What a step as printed has more is the image of one atom; the adaptive form samples three atoms more without "
-        "writing their images, scores a sixteenth of all atoms (at least 16), and searches a few directions at once.",
+        "What a step as printed has more is the image of one atom; the adaptive form samples three atoms "
+        "and a second new vector more without writing their images, scores a sixteenth of all atoms (at least 16), and "
+        "searches a few directions at once.",
     )
     return "\n\n".join(parts) + "\n"
 
