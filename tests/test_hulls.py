@@ -22,7 +22,7 @@ def long_table(weighted=False, loss="squared"):
     return sx.Completion(table.rows, table.cols, values, table.shape, loss, weights=weights)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("inside", [False, True])
 def test_sampled_or_written_it_is_the_same(monkeypatch, count, weighted, inside):

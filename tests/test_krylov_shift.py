@@ -41,6 +41,24 @@ def test_residuals_are_those_of_the_shifted_matrix(kind, columns):
             space.restart(3)
 
 
+@pytest.mark.parametrize("d", [20, 300])
+def test_only_the_outermost_shift_is_left_out(d):
+    """A penalty's descent is a shifted one itself, and its own shift stays."""
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((d, d))
+    inside = Shifted(Lifted(Dense(A + A.T, True, lambda: 0.0), slice(0, d), slice(0, d), d, 1.0), *unit(rng, d, 200.0))
+    x, strength = unit(rng, d, 3.0)
+    found = leading(Shifted(inside, x, strength), plain=True, rng=rng, accuracy=1e-8)
+    want = np.linalg.eigvalsh(A + A.T + 200.0 * inside.X @ inside.X.T)[-1]
+    assert found.plain[0] == pytest.approx(want, rel=1e-6)
+    assert leading(inside.inside, plain=True, rng=rng).plain is None
+
+
+def unit(rng, d, strength):
+    x = rng.standard_normal((d, 1))
+    return x / np.linalg.norm(x), np.array([strength])
+
+
 @pytest.mark.parametrize("size", [(40, 30), (160, 140)])  # decomposed whole, and searched for
 @pytest.mark.parametrize("complex_", [False, True])
 def test_the_vector_without_the_shift_costs_no_product(size, complex_):
@@ -54,7 +72,8 @@ def test_the_vector_without_the_shift_costs_no_product(size, complex_):
     alone, both = (Lifted(Dense(G), slice(0, m), slice(m, d), d, scale) for _ in range(2))
     first = leading(Shifted(alone, x, np.array([3.0])), rng=np.random.default_rng(1), **asked)
     found = leading(Shifted(both, x, np.array([3.0])), rng=np.random.default_rng(1), plain=True, **asked)
-    assert first.plain is None and both.products == alone.products
+    assert first.plain is None
+    assert both.products == (2 if d <= 200 else 1) * alone.products  # a small one is formed twice
     np.testing.assert_array_equal(found.vectors, first.vectors)
     value, vector = found.plain
     A = Lifted(Dense(G), slice(0, m), slice(m, d), d, scale).dense()

@@ -155,7 +155,7 @@ def test_an_edge_may_be_closer_than_any_fixed_share():
     assert Smoothly(at).minimize(1.0) == pytest.approx(9e-15, rel=1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 3, 4, 6])
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 6])
 @pytest.mark.parametrize("size", [7, 30_000])
 @pytest.mark.parametrize("kind", ["real", "weighted", "complex", "matrix"])
 def test_several_ways_at_once_are_the_same_as_one_by_one(count, size, kind):

@@ -139,6 +139,28 @@ def test_every_sixteenth_step_searches_as_conditional_gradient_does_and_the_othe
     assert [t for t, two in both if not two] == [1, 16, 32, 48]
 
 
+@pytest.mark.parametrize("name", ["completion", "logistic", "trace"])
+def test_scores_belong_to_the_atoms_that_are_left(name):
+    """None are made anew for a mismatch: then all atoms would be scored in every step."""
+    problem, method, _, rng, _, point, memory = begun(name, "worthy")
+    for _ in range(50):
+        point, memory, _ = method.step(problem, point, memory, rng)
+        assert memory.scores.size == memory.seen.size == len(point.atoms)
+        assert np.sum(point.atoms.weights) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_curvature_of_a_loss_that_is_no_quadratic_is_that_along_the_line(seed):
+    """Taken as a difference of bends that are differences themselves it was rounding, and steps stalled."""
+    rng = np.random.default_rng(seed)
+    a, X = rng.standard_normal((400, 12)), 50.0 * np.diag(np.r_[0.6, 0.4, np.zeros(10)])
+    counts = rng.poisson(np.einsum("ki,ij,kj->k", a, X, a)).astype(float)
+    problem = sx.Problem(sx.Fit(sx.RankOnes(a), counts, "poisson"), sx.TraceBall(12, 100.0))
+    best = sx.solve(problem, stop=sx.Stop(gap=1e-6, max_steps=300)).lower_bound
+    reached = sx.solve(problem, "ror-adaptive", sx.Stop(max_steps=300), certify=False).value
+    assert reached - best <= 5e-3
+
+
 def test_tables_with_uneven_weights_in_loose_balls_are_not_lost():
     """There vectors without the regulariser gain more, and some of those with it are needed all the same."""
     for seed, weight in ((0, "exponential"), (1, "lognormal")):

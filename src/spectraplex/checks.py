@@ -241,7 +241,7 @@ def _skewest(matrix: Array) -> tuple[float, tuple[int, ...]]:
         for first in range(0, n, rows):  # what lies below this block's columns was a mirror of earlier ones
             mirror = part[:, first:, first : first + rows].conj().swapaxes(-1, -2)
             difference = np.abs(part[:, first : first + rows, first:] - mirror)
-            if difference.max() > worst:
+            if not difference.max() <= worst:
                 i, j, k = (int(i) for i in np.unravel_index(np.argmax(difference), difference.shape))
                 worst, place = float(difference[i, j, k]), (at + i, first + j, first + k)
     return worst, place[3 - matrix.ndim :]

@@ -209,9 +209,9 @@ class Space:
         sides = [self.place.times(self.basis(side), part) for side, part in enumerate(parts)]
         return self.place.unit(sides[0] if len(sides) == 1 else self.place.stack(*sides))
 
-    def without_shift(self) -> tuple[float, Block]:
-        """The leading Ritz pair of what the shift was added to: it costs no product."""
-        theta, Y = self.projected.ritz(1, shifted=False)
+    def without(self, count: int) -> tuple[float, Block]:
+        """The leading Ritz pair without so many of the shift's first vectors: it costs no product."""
+        theta, Y = self.projected.ritz(1, count)
         cuts = self.projected.cuts
         parts = [np.ascontiguousarray(Y[cuts[s] : cuts[s + 1], :1]) for s in range(len(self.sides))]
         return float(theta[0]), self.assemble(parts)

@@ -42,7 +42,7 @@ class Ritz:
     converged: bool
     exact: bool  # the basis was the whole space (or an invariant one holding it): nothing was left to find
     place: Place = field(repr=False, default=HERE)
-    plain: tuple[float, Block] | None = None  # the leading pair without the shifts, as far as the search shows it
+    plain: tuple[float, Block] | None = None  # the leading pair of what is shifted, as far as the search shows it
 
     @property
     def value(self) -> float:
@@ -87,16 +87,18 @@ def leading(
     each : a function of all ``count`` Ritz values giving an accuracy for each; takes the place of ``accuracy``.
     single : keep vectors, and the matrix where that can be, in single precision (sums are in double): for accuracies
         well above 1e-6 of the leading eigenvalue, at a place that is wide.
-    plain : of a ``Shifted`` operator the leading vector of what it shifts, too: the best one of the same basis.
+    plain : of a ``Shifted`` operator the leading vector of what it shifts, too: the best one of the same basis. None
+        for any other operator. One that is decomposed whole is formed and decomposed twice then.
     """
     rng = np.random.default_rng() if rng is None else rng
     operator = as_hermitian(operator)
     if at_hand(operator, careful):
         found = _decomposed(operator, count + also, rng)
         if found is not None:
-            return found if not plain else replace(found, plain=_beside(operator, rng))
+            return replace(found, plain=_beside(operator, rng)) if plain and isinstance(operator, Shifted) else found
     start = operator.place.from_host(start) if isinstance(start, np.ndarray) else start
-    asked = _Asked(count, also, accuracy, each, careful, max_products, single, plain)
+    outer = operator.place.width(operator.X) if plain and isinstance(operator, Shifted) else 0
+    asked = _Asked(count, also, accuracy, each, careful, max_products, single, outer)
     if isinstance(operator, Lifted) and operator.bipartite and operator.place.wide:
         return _from_afar(operator, asked, basis_size or 0, rng, start)
     inside, shift = _unshifted(operator)
@@ -115,15 +117,10 @@ def _decomposed(operator: Hermitian, count: int, rng: np.random.Generator) -> Ri
     return Ritz(values, place.from_host(vectors), errors, cost, converged=True, exact=True, place=place)
 
 
-def _beside(operator: Hermitian, rng: np.random.Generator) -> tuple[float, Block]:
-    """The leading pair of what is inside all shifts. The matrix is formed already: it is not counted again."""
-    while isinstance(operator, Shifted):
-        operator = operator.inside
-    spent = operator.products
-    found = _decomposed(operator, 1, rng)
-    assert found is not None and isinstance(operator, Lifted)
-    operator.products = spent
-    return found.value, found.vector
+def _beside(operator: Shifted, rng: np.random.Generator) -> tuple[float, Block] | None:
+    """The leading pair of what is shifted, decomposed whole like the other."""
+    found = _decomposed(operator.inside, 1, rng)
+    return None if found is None else (found.value, found.vector)
 
 
 def _from_afar(operator: Lifted, asked: _Asked, width: int, rng: np.random.Generator, start: Block | None) -> Ritz:
@@ -180,7 +177,7 @@ class _Asked:
     careful: bool
     products: float
     single: bool = False
-    plain: bool = False
+    outer: int = 0  # vectors of the shift that a second pair is asked for without; none is where there are none
 
     def accuracies(self, values: Array) -> Array:
         """One for each Ritz value."""
@@ -218,7 +215,7 @@ class _Search:
         if self.asked.also:
             found = space.extract(count + self.asked.also)
         vectors = space.assemble(found.parts)
-        plain = space.without_shift() if self.asked.plain else None
+        plain = space.without(self.asked.outer) if self.asked.outer else None
         done = done or space.full
         return Ritz(found.values, vectors, found.errors, space.products, done, space.full, space.place, plain)
 

@@ -62,22 +62,23 @@ class Projected:
             T[: self._T.shape[0], : self._T.shape[1]] = self._T
             self._T = T
 
-    def ritz(self, count: int, shifted: bool = True) -> tuple[Array, Array]:
+    def ritz(self, count: int, without: int = 0) -> tuple[Array, Array]:
         """The leading Ritz values (at least ``count`` where the basis is that large) and their coordinates.
 
         Two sides without a shift are [[0, T], [Tᴴ, 0]]: a singular value decomposition a third as dear as that of both.
-        ``shifted`` False leaves the shift out.
+        ``without`` leaves out so many of the shift's first vectors.
         """
-        if len(self.counts) == 2 and not (shifted and self.strength is not None) and count <= min(self.counts):
+        shifts = 0 if self.strength is None else self.strength.size - without
+        if len(self.counts) == 2 and shifts == 0 and count <= min(self.counts):
             U, s, Vh = np.linalg.svd(self._T[: self.counts[0], : self.counts[1]], full_matrices=False)
             return s, np.concatenate([U, dagger(Vh)]) * math.sqrt(0.5)
-        T = self.whole(shifted)
+        T = self.whole(without)
         unit = size_one(float(np.max(np.abs(T), initial=0.0)))  # LAPACK does not converge far from size one
         theta, Y = self.place.eigh(T * unit)
         return theta[::-1] / unit, Y[:, ::-1]
 
-    def whole(self, shifted: bool = True) -> Array:
-        """The matrix over all sides, with the shift or without."""
+    def whole(self, without: int = 0) -> Array:
+        """The matrix over all sides, with the shift or without its first vectors."""
         k, size = self.counts[0], sum(self.counts)
         if len(self.counts) == 1:
             T = self._T[:k, :k]
@@ -85,9 +86,9 @@ class Projected:
             T = np.zeros((size, size), self.dtype)
             T[:k, k:] = self._T[:k, : self.counts[1]]
             T[k:, :k] = dagger(T[:k, k:])
-        if self.strength is not None and shifted:
-            c = self.shifts
-            T = T + (c * self.strength) @ dagger(c)
+        if self.strength is not None and self.strength.size > without:
+            c = self.shifts[:, without:]
+            T = T + (c * self.strength[without:]) @ dagger(c)
         return T
 
     def turn(self, turns: list[Array]) -> None:

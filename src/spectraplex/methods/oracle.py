@@ -23,7 +23,7 @@ FRACTION = 0.1
 class Direction:
     """A unit vector v = EV_ξ, its Rayleigh quotient, and ⟨−∇f, vvᴴ − X⟩ as far as it is known (an estimate).
 
-    ``plain`` is that of the operator without its shift, where it was asked for.
+    ``plain`` is that of what a shift was added to, where it was asked for.
     """
 
     vector: Block

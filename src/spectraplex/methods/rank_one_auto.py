@@ -11,8 +11,9 @@
 c is measured and min(η_t, a) is the largest step from x, so σ needs no constant of the data. Where the model
 f(X) + γ⟨D, ∇f⟩ + ½γ²c‖D‖² is right the regularised vector gains more, where it is not a plain one does, and nobody has
 to know which: a product with −∇f(X) + σ xxᴴ is one with −∇f(X), so u costs no product, and a step is still one search
-for one eigenvector. Searched for alone in turns with v, by what each had gained before, u led to twice the value of
-conditional gradient's on some tables with very uneven weights.
+for one eigenvector (small matrices, which are decomposed whole, are decomposed once for each). Searched for alone in
+turns with v, by what each had gained before, u led to twice the value of conditional gradient's on some tables with
+very uneven weights.
 
 The hull of the last step holds the moves from x, y and z to u and v and between them, the step towards u and those away
 from x, y and z; where two of these are one it has a corner less. z is a vector of the step before, as long as it has
@@ -40,12 +41,12 @@ from .oracle import Direction, base, find, tidy
 from .rank_one_adaptive import smoothed
 from .rank_one_parts import FIRM, WORTH, RORMemory, Settings, regularized, share_of_gain, theorem_step
 from .scores import aligned, refreshed
-from .ways import ways_to
+from .ways import Ways, ways_to
 
 _BLURRED = 32.0  # times its own rounding, what a carried image may be off by: growth of X multiplies it
 _EXACT = 0.05  # accuracy of v, as a share of what it gains over staying at x: u is the better for a larger space
 _OFTEN = 16  # every so many steps u is searched for as conditional gradient does
-_SAME = 1e-12  # two vectors are one up to this part of them
+_SAME, _ALIKE = 1e-12, 1e-6  # two vectors are one up to this part of them; where bends are differences of values
 
 
 def auto_step(
@@ -80,7 +81,7 @@ def auto_step(
     grown = max(grown, 1.0) if grown <= _BLURRED else 1.0
 
     v, size = new[-1], float(given[-1])
-    curvature = smoothed(_bend(ways.bend, len(new)), size, problem.place.gram(v, x), memory.curvature)
+    curvature = smoothed(_bend(problem, ways, len(new), size), size, problem.place.gram(v, x), memory.curvature)
     scores, seen = aligned(scores, seen, weights, given, reached.atoms)
     guess = v if len(new) == 1 else problem.place.join(v, new[0])
     later = replace(memory, t=memory.t + 1, guess=guess, curvature=curvature, scores=scores, seen=seen, grown=grown)
@@ -93,7 +94,7 @@ def _new(problem: Problem, found: Direction) -> list[Block]:
     if found.plain is None:
         return [found.vector]
     u, v = found.plain.vector, found.vector
-    same = 1.0 - abs(problem.place.gram(u, v)[0, 0]) ** 2 <= _SAME
+    same = 1.0 - abs(problem.place.gram(u, v)[0, 0]) ** 2 <= (_ALIKE if problem.facts.hull is None else _SAME)
     return [u] if same else [u, v]
 
 
@@ -107,11 +108,16 @@ def _with(atoms: Atoms, weights: Array, new: list[Block], given: Array) -> Atoms
     return atoms
 
 
-def _bend(bend: Array, new: int) -> float:
-    """That along vvᴴ − xxᴴ: u's way from x, or the difference of that and u's way from v."""
-    if new == 1:
-        return float(bend[0, 0])
-    return max(float(bend[0, 0] + bend[1, 1] - 2.0 * bend[0, 1]), 0.0)
+def _bend(problem: Problem, ways: Ways, new: int, size: float) -> float:
+    """That along vvᴴ − xxᴴ: of a quadratic from u's ways from x and from v, of another function along the line itself.
+
+    There bends are differences of values, and differences of those would be rounding.
+    """
+    if ways.hull is None:
+        v, x = ways.images[new - 1 : new + 1]
+        return problem.curve(ways.point, problem.lifted.combine(1.0, v, -1.0, x)).curvature(size)
+    B = ways.bend
+    return float(B[0, 0]) if new == 1 else max(float(B[0, 0] + B[1, 1] - 2.0 * B[0, 1]), 0.0)
 
 
 def _chosen(select: str, atoms: Atoms, scores: Array, rng: np.random.Generator) -> list[int]:

@@ -29,7 +29,7 @@ class Ways:
     point: Point
     curves: list[Curve]
     slope: Array
-    bend: Array  # between the ways; of a quadratic it is the same everywhere, else at X
+    bend: Array  # between the ways; of a quadratic it is the same everywhere, else at X; not known of a single way then
     weights: Array  # of new vectors and chosen atoms before the step, one for all the rest, how much that may grow
     change: Array  # of these, a column for each way
     others: bool
