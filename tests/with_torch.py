@@ -2,6 +2,7 @@
 
 The environment in FOLDER (.venv-torch) has Torch and sees all packages of the one that runs this. Only a build for
 processors is taken, since one for GPUs brings gigabytes; where the index has none, a line says so and nothing fails.
+Triton comes beside it where it can be had: its interpreter runs the kernels on a processor (test_torch_kernels.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-OLDEST = (2, 4)
+OLDEST, TRITON = (2, 4), (3, 6)
 FILES = "tests/test_torch*.py"
 
 
@@ -64,14 +65,18 @@ def made(folder: Path) -> Path | None:
     # every package of this environment, those installed from a checkout too (their own .pth files are read)
     lines = f"import site; site.addsitedir({sysconfig.get_paths()['purelib']!r})\n"
     (Path(inside.stdout.strip()) / "others.pth").write_text(lines, encoding="utf-8")
-    if subprocess.run([str(python), "-c", "import torch"], capture_output=True).returncode == 0:
-        return python
-    spec = wanted(python)
-    if spec is None:
-        return None
-    return (
-        python if pip(python, "install", "--quiet", "--only-binary", ":all:", spec, seconds=600.0) is not None else None
-    )
+    asked = ("install", "--quiet", "--only-binary", ":all:")
+    if not has(python, "torch"):
+        spec = wanted(python)
+        if spec is None or pip(python, *asked, spec, seconds=600.0) is None:
+            return None
+    if not has(python, "triton"):
+        pip(python, *asked, "--no-deps", f"triton>={'.'.join(map(str, TRITON))}", seconds=600.0)
+    return python
+
+
+def has(python: Path, module: str) -> bool:
+    return subprocess.run([str(python), "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
 def main() -> int:

@@ -172,7 +172,7 @@ class Sparses:
         return A
 
     def measure(self, U: Array, s: Array, V: Array) -> Array:
-        return self._pairings(self.pattern.sample(U * s, V))
+        return self._pairings(self.pattern.sample(U, V, s))
 
     def of_operator(self, G: Operator) -> Array:
         assert isinstance(G, Sparse)

@@ -122,6 +122,28 @@ def multiply(
 
 
 @triton.jit
+def narrow(
+    seg_row, seg_low, seg_high, seg_slot, indices, data, Q, out, part, width, count, ROWS: tl.constexpr,
+    WIDE: tl.constexpr,
+):  # fmt: skip
+    """Many short segments, one lane each: Σ data·q of one column."""
+    i, c = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.program_id(1)
+    used = i < count
+    row = tl.load(seg_row + i, mask=used, other=0).to(tl.int64)
+    low, high = tl.load(seg_low + i, mask=used, other=0), tl.load(seg_high + i, mask=used, other=0)
+    slot = tl.load(seg_slot + i, mask=used, other=-1).to(tl.int64)
+    acc = tl.zeros((ROWS,), tl.float64 if WIDE else tl.float32)
+    for k in range(0, tl.max(high - low, axis=0)):
+        e = low + k
+        there = e < high
+        at = tl.load(indices + e, mask=there, other=0).to(tl.int64) * width + c
+        q = tl.load(Q + at, mask=there, other=0.0)
+        acc += q * tl.load(data + e, mask=there, other=0.0).to(q.dtype)
+    tl.store(out + row * width + c, acc, mask=used & (slot < 0))
+    tl.store(part + slot * width + c, acc, mask=used & (slot >= 0))
+
+
+@triton.jit
 def fold(long_row, long_first, long_last, part, out, width, K: tl.constexpr):  # type: ignore[no-untyped-def]
     """The segments of one long row, added up in their order."""
     i, column = tl.program_id(0), tl.program_id(1)
@@ -130,8 +152,10 @@ def fold(long_row, long_first, long_last, part, out, width, K: tl.constexpr):  #
     c = column * K + tl.arange(0, K)
     inside = c < width
     acc = tl.zeros((K,), tl.float64)
-    for slot in range(first, last):
-        acc += tl.load(part + slot.to(tl.int64) * width + c, mask=inside, other=0.0).to(tl.float64)
+    at = part + first.to(tl.int64) * width + c
+    for _ in range(first, last):
+        acc += tl.load(at, mask=inside, other=0.0).to(tl.float64)
+        at += width
     tl.store(out + row * width + c, acc, mask=inside)
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SEGMENT = 512  # entries of a program
 BLOCK = 32_768  # rows of the gathered side that are used at a time: 32 MB at rank 256
+NARROW = 8  # columns up to which so many more rows are used at a time
+SHORT, LANES = (24, 64), 128  # entries of a segment, mean and most, up to which that many are done by one program
 PLACES = 1 << 20  # sums of segments that are kept at a time: 1 GB at rank 256
 LARGEST = 2048  # columns that a fused pass holds
 
@@ -113,27 +115,35 @@ class Kernels:
 
     def cut(self, width: int) -> tuple[Segments, ...]:
         """The segments for blocks of a width: what is gathered at a time should fit the second-level cache."""
-        times = max(1, -(-width // 256))
-        if times not in self._cuts:
-            self._cuts[times] = Segments.of(self.pattern, BLOCK // times, PLACES // times)
-        return self._cuts[times]
+        most = NARROW if width <= NARROW else -(-width // 256) * 256
+        if most not in self._cuts:
+            self._cuts[most] = Segments.of(self.pattern, BLOCK * 256 // most, PLACES * 256 // most)
+        return self._cuts[most]
+
+    @cached_property
+    def short(self) -> bool:
+        """Whether segments have few entries: a program for each would wait longer than it works."""
+        cuts = self.cut(1)
+        mean = self.pattern.size / max(1, sum(cut.row.numel() for cut in cuts))
+        return mean <= SHORT[0] and max((int((cut.high - cut.low).max()) for cut in cuts), default=0) <= SHORT[1]
 
     def multiply(self, data: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
         """The sparse matrix with these entries times a block; sums in double where the block is in double."""
         from . import triton as kernels
 
         width = block.shape[1]
-        wide = block.dtype == torch.float64
+        wide, lanes = block.dtype == torch.float64, width <= NARROW and self.short
         K = min(128 if not wide else 64, max(1, 1 << (width - 1).bit_length()))
         tile = max(4, min(64, (1024 if not wide else 512) // K))
         out = torch.zeros((self.pattern.shape[0], width), dtype=torch.float64, device=block.device)
-        for cut in self.segments:
+        for cut in self.cut(min(width, 256)):
             part = torch.empty((max(1, cut.slots), width), dtype=torch.float64, device=block.device)
-            grid = (cut.row.numel(), -(-width // K))
-            kernels.multiply[grid](
-                cut.row, cut.low, cut.high, cut.slot, self.indices, data, block, out, part, width,
-                TILE=tile, K=K, WIDE=wide, num_warps=1,
-            )  # fmt: skip
+            count = cut.row.numel()
+            given = (cut.row, cut.low, cut.high, cut.slot, self.indices, data, block, out, part, width)
+            if lanes:
+                kernels.narrow[(-(-count // LANES), width)](*given, count, ROWS=LANES, WIDE=wide)
+            else:
+                kernels.multiply[(count, -(-width // K))](*given, TILE=tile, K=K, WIDE=wide, num_warps=1)
             self._fold(cut, part, out, width)
         return out
 

@@ -14,16 +14,16 @@ import triton.language as tl
 
 from .numpy import Array
 
-_BLOCK, _STEPS = 512, 16
+_BLOCK, _STEPS, _LANES = 512, 16, 8
 
 
 @triton.jit
-def _back(g, T, slots, a, scaling, out, dots, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr, STEPS: tl.constexpr):
+def _back(g, T, asked, scaling, out, dots, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr, STEPS: tl.constexpr):
     i = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, 8)
     used = lane < COUNT
-    at = tl.load(slots + lane, mask=used, other=0) * row
-    weight = tl.load(a + lane, mask=used, other=0.0).to(tl.float32)
+    at = tl.load(asked + 2 + lane, mask=used, other=0.0).to(tl.int64) * row
+    weight = tl.load(asked + 10 + lane, mask=used, other=0.0).to(tl.float32)
     total = tl.zeros((8,), tl.float64)
     for step in range(STEPS):
         e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
@@ -39,15 +39,14 @@ def _back(g, T, slots, a, scaling, out, dots, size, row, COUNT: tl.constexpr, BL
 
 @triton.jit
 def _forth(
-    r, factor, S, slots, c, g, Y, d, ahead, sums, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr,
-    STEPS: tl.constexpr,
+    r, S, asked, g, Y, d, ahead, sums, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr, STEPS: tl.constexpr,
 ):  # fmt: skip
     i = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, 8)
     used = lane < COUNT
-    at = tl.load(slots + lane, mask=used, other=0) * row
-    weight = tl.load(c + lane, mask=used, other=0.0).to(tl.float32)
-    by = tl.load(factor).to(tl.float32)
+    at = tl.load(asked + 2 + lane, mask=used, other=0.0).to(tl.int64) * row
+    weight = tl.load(asked + 10 + lane, mask=used, other=0.0).to(tl.float32)
+    by = tl.load(asked).to(tl.float32)
     fall = tl.zeros((BLOCK,), tl.float64)
     length = tl.zeros((BLOCK,), tl.float64)
     norm = tl.zeros((BLOCK,), tl.float64)
@@ -73,19 +72,19 @@ def _forth(
 
 @triton.jit
 def _turn(
-    product, ahead, lean, factor, g, S, slots, d, scaling, t, dots, size, row, COUNT: tl.constexpr,
-    BLOCK: tl.constexpr, STEPS: tl.constexpr,
+    product, ahead, asked, g, S, d, scaling, t, dots, size, row, COUNT: tl.constexpr, BLOCK: tl.constexpr,
+    STEPS: tl.constexpr,
 ):  # fmt: skip
     i = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, 8)
     used = lane < COUNT
-    at = tl.load(slots + lane, mask=used, other=0) * row
+    at = tl.load(asked + 2 + lane, mask=used, other=0.0).to(tl.int64) * row
     total = tl.zeros((8,), tl.float64)
     along = tl.zeros((BLOCK,), tl.float64)
     bend = tl.zeros((BLOCK,), tl.float64)
     scaled = tl.zeros((BLOCK,), tl.float64)
     norm = tl.zeros((BLOCK,), tl.float64)
-    f, less = tl.load(factor), tl.load(lean)
+    f, less = tl.load(asked), tl.load(asked + 1)
     for step in range(STEPS):
         e = (i * STEPS + step) * BLOCK + tl.arange(0, BLOCK)
         there = e < size
@@ -114,41 +113,40 @@ def _turn(
 
 
 class Passes:
-    """See ``TorchDeck``; slots and numbers travel to the device as small tensors."""
+    """See ``TorchDeck``. What a pass is told travels as one tensor: two factors, eight slots, their numbers."""
 
     def back(self, g: Any, T: Any, slots: list[int], a: Array, scaling: Any, out: Any) -> Array:
-        at, weights, grid, sums = self._asked(g, slots, a, len(slots))
-        _back[(grid,)](g, T, at, weights, scaling, out, sums, g.numel(), T.stride(0), len(slots), _BLOCK, _STEPS)
+        asked, grid, sums = self._asked(g, slots, len(slots), a)
+        _back[(grid,)](g, T, asked, scaling, out, sums, g.numel(), T.stride(0), len(slots), _BLOCK, _STEPS)
         return np.asarray(sums.sum(0).cpu().numpy())
 
     def forth(
         self, r: Any, factor: float, S: Any, slots: list[int], c: Array, g: Any, Y: Any, free: int, ahead: Any
     ) -> Array:
-        at, weights, grid, sums = self._asked(g, slots, c, 3)
-        by = _number(factor, g)
+        asked, grid, sums = self._asked(g, slots, 3, c, factor)
         _forth[(grid,)](
-            r, by, S, at, weights, g, Y, S[free], ahead, sums, g.numel(), S.stride(0), len(slots), _BLOCK, _STEPS
-        )
+            r, S, asked, g, Y, S[free], ahead, sums, g.numel(), S.stride(0), len(slots), _BLOCK, _STEPS
+        )  # fmt: skip
         return np.asarray(sums.sum(0).cpu().numpy())
 
     def turn(
         self, product: Any, ahead: Any, lean: float, factor: float, g: Any, S: Any, slots: list[int], free: int,
         scaling: Any, t: Any,
     ) -> Array:  # fmt: skip
-        at, _, grid, sums = self._asked(g, slots, np.zeros(len(slots)), len(slots) + 4)
+        asked, grid, sums = self._asked(g, slots, len(slots) + 4, factor=factor, lean=lean)
         _turn[(grid,)](
-            product, ahead, _number(lean, g), _number(factor, g), g, S, at, S[free], scaling, t, sums, g.numel(),
-            S.stride(0), len(slots), _BLOCK, _STEPS,
-        )  # fmt: skip
+            product, ahead, asked, g, S, S[free], scaling, t, sums, g.numel(), S.stride(0), len(slots), _BLOCK, _STEPS
+        )
         return np.asarray(sums.sum(0).cpu().numpy())
 
-    def _asked(self, g: torch.Tensor, slots: list[int], numbers: Array, width: int) -> tuple[Any, Any, int, Any]:
-        device = g.device
-        at = torch.tensor(slots or [0], dtype=torch.int64, device=device)
-        weights = torch.as_tensor(np.append(np.asarray(numbers, dtype=np.float64), 0.0), device=device)
+    def _asked(
+        self, g: torch.Tensor, slots: list[int], width: int, numbers: Any = (), factor: float = 0.0, lean: float = 0.0
+    ) -> tuple[torch.Tensor, int, torch.Tensor]:
+        """What the passes are told, how many programs there are, and where their sums go."""
+        told = np.zeros(2 + 2 * _LANES)
+        told[:2] = factor, lean
+        told[2 : 2 + len(slots)] = slots
+        told[2 + _LANES : 2 + _LANES + len(numbers)] = numbers
         grid = -(-g.numel() // (_BLOCK * _STEPS))
-        return at, weights, grid, torch.zeros((grid, width), dtype=torch.float64, device=device)
-
-
-def _number(value: float, like: torch.Tensor) -> torch.Tensor:
-    return torch.tensor([value], dtype=torch.float64, device=like.device)
+        sums = torch.empty((grid, width), dtype=torch.float64, device=g.device)
+        return torch.as_tensor(told, device=g.device), grid, sums
