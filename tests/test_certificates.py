@@ -369,6 +369,26 @@ def test_bounds_are_sharpened_until_the_gap_wanted_or_a_share():
     assert point.value - found.value <= 1.2 * (point.value - best) + 1e-9
 
 
+@pytest.mark.parametrize("more", [1.03, 1.06, 1.2, 3.0])
+def test_a_gap_that_is_hardly_there_is_shown(more):
+    """X is a few hundredths better than what is wanted: the bound is made as tight as it takes to say so."""
+    rng = np.random.default_rng(3)
+    rows, cols = np.nonzero(rng.random((260, 240)) < 0.3)
+    values = (rng.standard_normal((260, 5)) @ rng.standard_normal((5, 240)))[rows, cols]
+    problem = sx.Problem(sx.Completion(rows, cols, values, (260, 240)), sx.NuclearBall((260, 240), 700.0))
+    collect = sx.Collect(points=True)
+    sx.solve(problem, "pairwise", sx.Stop(max_steps=25), observers=[collect])
+    point = collect.points[-1]
+    exact = float(np.linalg.eigvalsh(problem.descent(point).dense())[-1])
+    gap = point.value - dual_value(problem, Candidate.of(point), exact)[0]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        found = lower_bound(
+            problem, [Candidate.of(point)], point.value, failure=1e-9, rng=rng, products=2000.0, wanted=more * gap
+        )
+        assert found.kind == "probable" and gap < point.value - found.value <= more * gap
+
+
 # ------------------------------------------------------------------------------------------- attempts to cheat
 
 

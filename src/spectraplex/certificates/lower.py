@@ -21,6 +21,7 @@ from ..problem import Problem
 from ..rounding import VANISHING, norm, of_image
 from .dual import Candidate, dual_facts, dual_value, least_margin, least_value, margin
 
+_CLOSE = 0.01  # share of the gap that a bound may lose where the gap that is wanted is hardly more
 _BELOW = 0.01  # share of the gap by which a claim is lowered, for those who verify it with other random numbers
 
 
@@ -143,7 +144,8 @@ def lower_bound(
 ) -> LowerBound:
     """The best bound from one of the candidates, chosen by cheap estimates, then certified.
 
-    Tight to ``share`` of the gap to ``value`` that it shows, or to a gap ``wanted`` if that is looser. The first
+    Tight to ``share`` of the gap to ``value`` that it shows; where a gap ``wanted`` is within reach, as tight as it
+    takes to show that. The first
     candidate is preferred where it shows the gap that is wanted: a slope of X itself needs no evidence. Where λ_max of
     an only candidate is ``expected`` to be some number, that is proven whatever the dimension is.
     """
@@ -162,7 +164,7 @@ def lower_bound(
 
     def loss(reached: float) -> float:
         gap = (1.0 + _BELOW) * max(value - reached, 0.0)
-        return max(share * gap, 0.5 * (wanted - gap)) if math.isfinite(wanted) else share * gap
+        return max(_CLOSE * gap, 0.5 * (wanted - gap)) if gap <= wanted < math.inf else share * gap
 
     bound = upper_bound(
         problem.lifted.pull(chosen.slope),
