@@ -105,3 +105,21 @@ def test_a_share_of_the_campaign(place, block):
     """Brackets, files, forgeries: as on this machine; claims are checked in exact arithmetic and verified here."""
     jobs = list(Plan(seed=200_000, problems=400).jobs())
     clean([(*job, False, None, place) for job in jobs[100 * block : 100 * (block + 1)]])
+
+
+@pytest.mark.parametrize("radius", [700.0, 2000.0])
+def test_atoms_in_single_precision_are_no_end_of_a_run(monkeypatch, radius):
+    """As on a large GPU run. Where the rounded X was larger than the ball by 1e-9, no point inside had its value."""
+    monkeypatch.setattr(hybrid, "_many", lambda problem, atoms: True)
+    rng = np.random.default_rng(0)
+    rows, cols = np.nonzero(rng.random((90, 70)) < 0.7)
+    values = (rng.standard_normal((90, 30)) @ rng.standard_normal((30, 70)))[rows, cols]
+    problem = sx.Problem(sx.Completion(rows, cols, values, (90, 70)), sx.NuclearBall((90, 70), radius)).to("cpu")
+    collect = sx.Collect(points=True)
+    result = sx.solve(problem, stop=sx.Stop(relative_gap=1e-6, max_steps=40), observers=[collect])
+    assert result.status is sx.Status.GAP
+    light = [point.atoms for point in collect.points if problem.place.kind(point.atoms.buffer.block) == np.float32]
+    assert light
+    for atoms in light:
+        norms = atoms.vectors.t.double().norm(dim=0).numpy()
+        assert abs(atoms.weights @ norms**2 - 1.0) <= (len(atoms) + 160) * 2.0**-52

@@ -16,6 +16,7 @@ from ..places.protocol import Block, Buffer, Place
 from .factors import Symmetric
 
 GONE = 4 * EPS  # weights up to here are rounding, not atoms
+SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +29,16 @@ class Atoms:
 
     @classmethod
     def of(cls, vectors: Block, weights: Array | None = None, place: Place = HERE) -> Atoms:
-        """From columns (made unit) and weights (made to sum to one)."""
+        """From columns (made unit) and weights (made to sum to one).
+
+        Where columns are kept in single precision, they are unit to seven digits; the weights are then such that X has
+        trace one to all digits: a point outside, however little, may have a value that no point inside has.
+        """
         vectors = place.from_host(vectors) if isinstance(vectors, np.ndarray) else vectors
         weights = np.ones(place.width(vectors)) if weights is None else np.asarray(weights, dtype=float)
-        return cls(place.buffer(place.unit(vectors)), np.arange(weights.size), weights / weights.sum())
+        vectors = place.unit(vectors)
+        total = weights @ place.norms(vectors) ** 2 if place.kind(vectors) in SINGLE else weights.sum()
+        return cls(place.buffer(vectors), np.arange(weights.size), weights / total)
 
     def __len__(self) -> int:
         return int(self.weights.size)
