@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spectraplex.methods.escape import _LINE, _shares, _whole_lines
+import spectraplex as sx
+from spectraplex.methods import hybrid
+from spectraplex.methods.descent import descend
+from spectraplex.methods.escape import _LINE, _block, _shares, _whole_lines, escape, first_block
 
 promises = st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=40)
 
@@ -29,7 +34,48 @@ def test_where_hundreds_come_the_leading_one_gets_its_part_alone():
 
 
 @given(count=st.integers(1, 100), rank=st.integers(0, 100))
-def test_rows_are_whole_cache_lines(count, rank):
+def test_rows_are_whole_cache_lines_unless_many_columns_would_be_left_out(count, rank):
     kept = _whole_lines(np.ones(count, bool), rank)
-    assert kept[0] and kept.sum() <= count
-    assert (rank + kept.sum()) % _LINE == 0 or kept.sum() == 1
+    assert kept[0] and count >= kept.sum() >= 0.75 * count
+    assert (rank + kept.sum()) % _LINE == 0 or (kept.all() and (rank + count) % _LINE > count / 4)
+
+
+def test_more_at_a_time_where_many_products_take_as_long_as_few():
+    """On a device at hand; a cluster, where every product is sent, asks as this machine does."""
+    device, cluster, here = (
+        SimpleNamespace(place=SimpleNamespace(wide=wide, distant=distant))
+        for wide, distant in ((True, False), (True, True), (False, False))
+    )
+    assert [first_block(each, 4) for each in (device, cluster, here)] == [16, 4, 4]
+    assert first_block(device, 40) == 40 and first_block(here, 1) == 2
+    most = np.ones(16, bool)
+    assert [_block(each, most, 17) for each in (device, cluster, here)] == [64, 32, 32]
+    assert _block(device, np.ones(128, bool), 500) == 128
+    assert _block(device, np.arange(128) < 10, 500) == 15
+
+
+def test_descents_are_brief_only_where_many_columns_are_new(monkeypatch):
+    """On a device, with factors in single precision: a descent that is begun anew has forgotten what it had learned."""
+    seen: list[list[int]] = []
+
+    def escaped(problem, point, *others):
+        found = escape(problem, point, *others)
+        seen.append([len(found[0].atoms) - len(point.atoms), len(found[0].atoms)])
+        return found
+
+    def descended(*given, **how):
+        seen[-1].append(how["most"])
+        return descend(*given, **how)
+
+    rng = np.random.default_rng(0)
+    rows, cols = np.nonzero(rng.random((120, 100)) < 0.7)
+    values = (rng.standard_normal((120, 5)) @ rng.standard_normal((5, 100)))[rows, cols]
+    values += rng.standard_normal(rows.size)
+    problem = sx.Problem(sx.Completion(rows, cols, values, (120, 100)), sx.NuclearBall((120, 100), 600.0))
+    monkeypatch.setattr(hybrid, "escape", escaped)
+    monkeypatch.setattr(hybrid, "descend", descended)
+    monkeypatch.setattr(hybrid, "_many", lambda problem, atoms: True)
+    sx.solve(problem, sx.Hybrid(growing=8, block=16), sx.Stop(relative_gap=1e-3, max_steps=12))
+    steps = [most for _, _, most in seen]
+    assert 3 in steps and any(5 * new <= columns for new, columns, _ in seen)
+    assert all(most >= 8 for new, columns, most in seen if 5 * new <= columns)

@@ -20,6 +20,10 @@ from .oracle import base
 _EIGHTH = 8  # Krylov chains are from blocks of one in so many of the eigenvectors asked for,
 _WIDEST = 16  # and never from more
 _LINE = 16  # numbers in single precision that a cache line has
+_MOST = 128  # most at a time, where nearly all are useful,
+_MORE, _MORE_NEAR = 2, 4  # and how many times as many as before; on a device many products take as long as few,
+_FIRST_NEAR = 16  # and so many are asked for at first
+_TRIMMED = 4  # at most one in so many of the useful ones is left for later
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ def escape(problem: Problem, point: Point, way: Way, share: float, rng: np.rando
     gap = float(promise[0])
     useful = promise > 0.05 * gap
     guess = place.columns(found.vectors, np.arange(min(4, useful.size)))  # a copy: a view would keep all of them
-    way = Way(_block(useful, len(point.atoms)), guess, way.curvature)
+    way = Way(_block(problem, useful, len(point.atoms)), guess, way.curvature)
     stay = Step("hybrid", 0.0, descent.products, gap)
     if gap <= 0.0:
         return point, way, stay
@@ -87,15 +91,27 @@ def _shares(promise: Array, many: bool) -> Array:
 
 
 def _whole_lines(useful: Array, rank: int) -> Array:
-    """Without the last few, so that rows of all columns are whole cache lines; never without the leading one."""
+    """Without the last few, so that rows of all columns are whole cache lines; all where too many would be left out."""
     count = int(useful.sum())
-    return useful & (np.arange(useful.size) < max(count - (rank + count) % _LINE, 1))
+    last = (rank + count) % _LINE
+    return useful & (np.arange(useful.size) < count - last) if _TRIMMED * last <= count else useful
 
 
-def _block(useful: Array, rank: int) -> int:
+def first_block(problem: Problem, asked: int) -> int:
+    """How many eigenvectors the first escape asks for."""
+    return max(2, asked, _FIRST_NEAR if at_hand(problem) else 0)
+
+
+def at_hand(problem: Problem) -> bool:
+    """Whether the data are on a device at hand: many products there take little more time than one."""
+    return problem.place.wide and not problem.place.distant
+
+
+def _block(problem: Problem, useful: Array, rank: int) -> int:
     """How many eigenvectors the next escape asks for: some more than were useful, many where almost all were."""
     if useful.mean() > 0.7:
-        return int(min(max(4, 1.5 * rank, 2 * useful.sum()), 128))
+        more = _MORE_NEAR if at_hand(problem) else _MORE
+        return int(min(max(4, 1.5 * rank, more * useful.sum()), _MOST))
     return int(max(4, 1.5 * useful.sum()))
 
 

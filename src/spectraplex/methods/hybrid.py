@@ -34,12 +34,12 @@ from ..places.protocol import Block
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
 from .descent import Descent, descend
-from .escape import Way, escape
+from .escape import Way, at_hand, escape, first_block
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
 _GROWING, _POLISHING = (8, 0.1), (30, 0.03)  # most steps of a descent, and the share of its mean gain that ends it
-_BRIEF = 3  # most steps while columns are missing, where they are kept in single precision: many come at a time there
+_BRIEF, _FIFTH = 3, 5  # most steps where they are kept in single precision, and more than a fifth of them are new
 _LONG = 50_000  # rows and columns together, from which the first step is not to the border of a ball
 _TALL = 10_000_000  # numbers in all atoms from which those are kept in single precision, at a place that is wide
 _LONGEST = 120  # most steps of a descent after many that were cut short
@@ -80,7 +80,8 @@ class Hybrid:
 
     Parameters
     ----------
-    block : eigenvectors asked for at the first escape; later as many as were worth taking, and some more.
+    block : eigenvectors asked for at the first escape (on a GPU at least 16); later as many as were worth taking, and
+        some more.
     share : how exact those of an escape are, as a share of what the leading one promises to gain. Any below one keeps
         the guarantee; a larger one saves products where a rough answer will do.
     balance : whether the weights of the columns are balanced after every descent; False saves some line searches where
@@ -127,8 +128,9 @@ class Hybrid:
         nobody = problem.place.from_host(np.empty((0, 0)))
         none = (nobody, np.empty(0), nobody)
         memory = HybridMemory(
-            max(2, self.block), guess, 0.0, self.growing, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0, *none
-        )
+            first_block(problem, self.block), guess, 0.0, self.growing, mode, 0.0, np.inf, 0, point.value, 1.0, 1.0,
+            *none,
+        )  # fmt: skip
         return point, memory, step
 
     def step(
@@ -145,12 +147,15 @@ class Hybrid:
             memory = replace(memory, mode="settled")
         before, start = point, point.value
         way = Way(memory.block, memory.guess, memory.curvature)
-        point, way, step = escape(problem, shed(problem, point, memory.gain), way, self.share, rng)
+        kept = shed(problem, point, memory.gain)
+        point, way, step = escape(problem, kept, way, self.share, rng)
+        fresh = len(point.atoms) - len(kept.atoms)
+        del kept
         memory = replace(memory, block=way.block, guess=way.guess, curvature=way.curvature)
         more = len(point.atoms) > 1.07 * len(before.atoms) or memory.block > 0.08 * len(point.atoms)
         single = _single(problem, point, step.estimated_gap)
         many = single and _many(problem, point.atoms)
-        growing = _BRIEF if many else self.growing
+        growing = _BRIEF if many and _FIFTH * fresh > len(point.atoms) else self.growing
         # little polishing while the right columns are still missing
         most, fading = (growing, self.fading) if more else (self.polish, _POLISHING[1])
         most, reached = max(most, memory.patience), point.value
@@ -261,8 +266,7 @@ def _single(problem: Problem, point: Point, gap: float) -> bool:
 
 def _many(problem: Problem, atoms: Atoms) -> bool:
     """Whether atoms are kept in single precision: so many, on a device, that they are most of what is read."""
-    place = problem.place
-    return place.wide and not place.distant and len(atoms) * problem.domain.dimension > _TALL
+    return at_hand(problem) and len(atoms) * problem.domain.dimension > _TALL
 
 
 def _projects(problem: Problem) -> bool:
