@@ -12,6 +12,7 @@ import spectraplex as sx
 from spectraplex.places import numpy as arrays
 from spectraplex.places.pattern import Pattern
 from spectraplex.places.threads import workers
+from spectraplex.state import restore_atoms
 
 DTYPES = ("float64", "complex128")
 SEEN = {
@@ -232,6 +233,28 @@ def test_inner_dagger_norms_and_columns(dtype, seed):
         np.testing.assert_allclose(arrays.norms(block), np.linalg.norm(block, axis=0), rtol=1e-14)
     assert arrays.columns(A[:, 0]).shape == (5, 1)
     assert arrays.columns(A.T).flags.c_contiguous
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_norms_of_long_columns_in_single_precision_are_summed_in_double(kind, columns):
+    """n squares of numbers of seven digits: n roundings of double; a sum in single precision is off by 1e-5."""
+    rng = np.random.default_rng(0)
+    block = (rng.standard_normal((200_000, columns)) + 1.0).astype(kind)
+    wide = block.astype(np.complex128 if np.dtype(kind).kind == "c" else np.float64)
+    found = arrays.norms(block)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, np.linalg.norm(wide, axis=0), rtol=200_000 * 2.0**-53)
+
+
+def test_a_large_run_in_single_precision_is_taken_up_again():
+    """Its unit columns are not taken for damaged ones, and X has trace one."""
+    rng = np.random.default_rng(0)
+    V = rng.standard_normal((200_000, 6))
+    V = (V / np.linalg.norm(V, axis=0)).astype(np.float32)
+    atoms = restore_atoms({"columns": V, "index": np.arange(6), "weights": np.full(6, 1 / 6)}, 200_000)
+    norms = np.linalg.norm(atoms.vectors.astype(np.float64), axis=0)
+    assert abs(atoms.weights @ norms**2 - 1.0) <= 200_000 * 2.0**-52
 
 
 @dtypes

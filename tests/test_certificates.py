@@ -13,6 +13,7 @@ from problems import PROBLEMS, normal, orthonormal, random_known
 from spectraplex.certificates import lower as room
 from spectraplex.certificates.certificate import Evidence
 from spectraplex.certificates.dual import Candidate, dual_value
+from spectraplex.certificates.judged import look
 from spectraplex.certificates.lower import lower_bound
 from spectraplex.eigen.bounds import upper_bound
 from spectraplex.matrices.lifted import Lifted
@@ -387,6 +388,25 @@ def test_a_gap_that_is_hardly_there_is_shown(more):
             problem, [Candidate.of(point)], point.value, failure=1e-9, rng=rng, products=2000.0, wanted=more * gap
         )
         assert found.kind == "probable" and gap < point.value - found.value <= more * gap
+
+
+def test_what_is_hardly_there_is_not_shown_at_any_price():
+    """A bound is made no tighter than a hundredth of the gap: it would take half as many products again."""
+    rng = np.random.default_rng(3)
+    rows, cols = np.nonzero(rng.random((260, 240)) < 0.3)
+    values, domain = rng.standard_normal(rows.size), sx.NuclearBall((260, 240), 700.0)
+    problem = sx.Problem(sx.Completion(rows, cols, values, (260, 240)), domain)
+    candidate = look(problem, sx.solve(problem, "cg", sx.Stop(max_steps=25), certify=False)).candidate
+    exact = float(np.linalg.eigvalsh(problem.lifted.pull(candidate.slope).dense())[-1])
+    gap = candidate.value - dual_value(problem, candidate, exact)[0]
+    spent = []
+    for wanted in (1.0101 * gap, 1.03 * gap):
+        rng = np.random.default_rng(0)
+        found = lower_bound(
+            problem, [candidate], candidate.value, failure=1e-9, rng=rng, products=2000.0, wanted=wanted
+        )
+        spent.append(found.products)
+    assert spent[0] <= 1.2 * spent[1]
 
 
 # ------------------------------------------------------------------------------------------- attempts to cheat

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spectraplex as sx
+from spectraplex.methods import escape as escaping
 from spectraplex.methods import hybrid
 from spectraplex.methods.descent import descend
 from spectraplex.methods.escape import _LINE, _block, _shares, _whole_lines, escape, first_block
+from spectraplex.start import first_point
 
 promises = st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=40)
 
@@ -46,12 +48,20 @@ def test_more_at_a_time_where_many_products_take_as_long_as_few():
         SimpleNamespace(place=SimpleNamespace(wide=wide, distant=distant))
         for wide, distant in ((True, False), (True, True), (False, False))
     )
-    assert [first_block(each, 4) for each in (device, cluster, here)] == [16, 4, 4]
-    assert first_block(device, 40) == 40 and first_block(here, 1) == 2
+    assert [first_block(each, None) for each in (device, cluster, here)] == [16, 4, 4]
+    assert [first_block(each, asked) for each in (device, here) for asked in (1, 40)] == [2, 40, 2, 40]
     most = np.ones(16, bool)
     assert [_block(each, most, 17) for each in (device, cluster, here)] == [64, 32, 32]
     assert _block(device, np.ones(128, bool), 500) == 128
     assert _block(device, np.arange(128) < 10, 500) == 15
+
+
+@pytest.mark.parametrize(("asked", "first"), [(None, 16), (5, 5)])
+def test_a_run_on_a_device_begins_with_more(monkeypatch, asked, first):
+    monkeypatch.setattr(escaping, "at_hand", lambda problem: True)
+    problem, rng = sx.Problem(sx.Distance(np.diag([1.0, 0.5, 0.0])), sx.Spectrahedron(3)), np.random.default_rng(0)
+    start = first_point(problem, None, rng)
+    assert sx.Hybrid(block=asked).init(problem, start, rng)[1].block == first
 
 
 def test_descents_are_brief_only_where_many_columns_are_new(monkeypatch):

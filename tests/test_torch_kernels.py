@@ -1,20 +1,36 @@
 """The Triton kernels, run by Triton's interpreter on this processor, beside what they are to compute."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton sees a kernel
-pytest.importorskip("triton")
+if "triton" in sys.modules or torch.cuda.is_available():
+    pytest.skip("Kernels are compiled here, or will be.", allow_module_level=True)
+os.environ["TRITON_INTERPRET"] = "1"  # while Triton sees its own functions and the kernels, and while they run
+try:
+    import triton  # noqa: F401
+except ImportError:
+    del os.environ["TRITON_INTERPRET"]
+    pytest.skip("Triton is not installed.", allow_module_level=True)
 
+import spectraplex.places.triton as compiled  # noqa: E402
 from spectraplex.places import torch_deck, triton_device  # noqa: E402
 from spectraplex.places.torch_array import TorchArray  # noqa: E402
 from spectraplex.places.torch_deck import TorchDeck  # noqa: E402
 from spectraplex.places.torch_pattern import TorchPattern  # noqa: E402
 from spectraplex.places.triton_device import Fused, Kernels  # noqa: E402
 from spectraplex.places.triton_passes import Passes  # noqa: E402
+
+del os.environ["TRITON_INTERPRET"]
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+
 
 HALF = {torch.float32: 2.0**-24, torch.float64: 2.0**-53}
 
@@ -24,6 +40,17 @@ def drawn(m, n, share, seed=0):
     dense = np.where(rng.random((m, n)) < share, rng.standard_normal((m, n)), 0.0)
     rows, cols = np.nonzero(dense)
     return dense, TorchPattern.from_sorted(torch.as_tensor(rows), torch.as_tensor(cols), (m, n)), dense[rows, cols]
+
+
+class Counted:
+    """A kernel that says when it runs."""
+
+    def __init__(self, kernel, name, ran):
+        self.kernel, self.name, self.ran = kernel, name, ran
+
+    def __getitem__(self, grid):
+        self.ran.append(self.name)
+        return self.kernel[grid]
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 9, 70])
@@ -41,14 +68,17 @@ def test_products(monkeypatch, shape, share, block, short, kind, width):
     """Sums of k products in the precision of the block: k + 2 roundings, of the sum of sizes."""
     monkeypatch.setattr(triton_device, "BLOCK", block)
     dense, pattern, data = drawn(*shape, share)
-    kernels = Kernels(pattern)
+    kernels, ran = Kernels(pattern), []
     assert kernels.short == short
+    for name in ("narrow", "multiply"):
+        monkeypatch.setattr(compiled, name, Counted(getattr(compiled, name), name, ran))
     V = torch.as_tensor(np.random.default_rng(1).standard_normal((shape[1], width))).to(kind)
     found = kernels.multiply(torch.as_tensor(data), V)
     assert found.dtype == torch.float64
     wide = V.double().numpy()
     room = (np.count_nonzero(dense, axis=1).max() + 2) * HALF[kind] * (np.abs(dense) @ np.abs(wide))
     assert np.all(np.abs(found.numpy() - dense @ wide) <= room)
+    assert set(ran) == {"narrow" if short and width <= 8 else "multiply"}
     assert torch.equal(found, kernels.multiply(torch.as_tensor(data), V))  # the same bits on every run
 
 

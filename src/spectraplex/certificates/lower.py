@@ -144,10 +144,10 @@ def lower_bound(
 ) -> LowerBound:
     """The best bound from one of the candidates, chosen by cheap estimates, then certified.
 
-    Tight to ``share`` of the gap to ``value`` that it shows; where a gap ``wanted`` is within reach, as tight as it
-    takes to show that. The first
-    candidate is preferred where it shows the gap that is wanted: a slope of X itself needs no evidence. Where λ_max of
-    an only candidate is ``expected`` to be some number, that is proven whatever the dimension is.
+    Tight to ``share`` of the gap to ``value`` that it shows. Where λ_max leaves room for a gap ``wanted``, half of that
+    room is used, or a hundredth of the gap if that is more. The first candidate is preferred where it shows the gap
+    that is wanted: a slope of X itself needs no evidence. Where λ_max of an only candidate is ``expected`` to be some
+    number, that is proven whatever the dimension is.
     """
     spent, chosen = 0.0, candidates[0]
     if len(candidates) > 1:

@@ -1,5 +1,7 @@
 """The iterate X = Σ aᵢ xᵢxᵢᴴ on the unit spectrahedron: unit columns xᵢ, weights aᵢ ≥ 0 that sum to one.
 
+Columns in single precision are unit to seven digits, and their weights sum to one to as many.
+
 An ``Atoms`` is a small value: weights, and which columns of a shared, append-only buffer they belong to. A move
 costs one column and k numbers; nobody copies d × k per step, and an older point stays what it was.
 """

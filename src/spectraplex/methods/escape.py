@@ -22,7 +22,7 @@ _WIDEST = 16  # and never from more
 _LINE = 16  # numbers in single precision that a cache line has
 _MOST = 128  # most at a time, where nearly all are useful,
 _MORE, _MORE_NEAR = 2, 4  # and how many times as many as before; on a device many products take as long as few,
-_FIRST_NEAR = 16  # and so many are asked for at first
+FIRST, _FIRST_NEAR = 4, 16  # and how many are asked for at first, there the latter
 _TRIMMED = 4  # at most one in so many of the useful ones is left for later
 
 
@@ -97,9 +97,11 @@ def _whole_lines(useful: Array, rank: int) -> Array:
     return useful & (np.arange(useful.size) < count - last) if _TRIMMED * last <= count else useful
 
 
-def first_block(problem: Problem, asked: int) -> int:
+def first_block(problem: Problem, asked: int | None) -> int:
     """How many eigenvectors the first escape asks for."""
-    return max(2, asked, _FIRST_NEAR if at_hand(problem) else 0)
+    if asked is None:
+        asked = _FIRST_NEAR if at_hand(problem) else FIRST
+    return max(2, asked)
 
 
 def at_hand(problem: Problem) -> bool:

@@ -80,8 +80,8 @@ class Hybrid:
 
     Parameters
     ----------
-    block : eigenvectors asked for at the first escape (on a GPU at least 16); later as many as were worth taking, and
-        some more.
+    block : eigenvectors asked for at the first escape, later as many as were worth taking, and some more. None asks for
+        4, and on a GPU for 16.
     share : how exact those of an escape are, as a share of what the leading one promises to gain. Any below one keeps
         the guarantee; a larger one saves products where a rough answer will do.
     balance : whether the weights of the columns are balanced after every descent; False saves some line searches where
@@ -91,7 +91,7 @@ class Hybrid:
     fading : such a descent ends where its last steps bring less than this share of the mean of all.
     """
 
-    block: int = 4
+    block: int | None = None
     share: float = 0.03
     balance: bool = True
     polish: int = _POLISHING[0]
@@ -101,7 +101,8 @@ class Hybrid:
     zigzags: ClassVar[bool] = False  # an average of its few, steadily better points is no better dual point
 
     def __post_init__(self) -> None:
-        whole("Hybrid", "block", self.block)
+        if self.block is not None:
+            whole("Hybrid", "block", self.block)
         share("Hybrid", "share", self.share)
         whole("Hybrid", "polish", self.polish)
         whole("Hybrid", "growing", self.growing)

@@ -118,7 +118,7 @@ class Pattern:
         out = np.zeros(self.size, np.result_type(U, V, np.float64))
         if U.shape[1] == 0:
             return out
-        s = np.ones(U.shape[1]) if s is None else s
+        s = np.ones(U.shape[1]) if s is None else fitting(s, U.shape[1])
         if U.shape[1] == 1:
             u, v = np.ascontiguousarray(s[0] * U[:, 0]), np.ascontiguousarray(V[:, 0])
             self.sweep(kernels.sample_vector, self.size, u, v, out)
@@ -210,6 +210,14 @@ class Pattern:
 
         workers.run(job, chunks, self.size * count)
         return cast(Array, partial.sum(axis=0)[:count])
+
+
+def fitting(s: Any, width: int) -> Any:
+    """The weights of so many columns: kernels do not look at their number."""
+    s = np.asarray(s)
+    if s.shape != (width,):
+        raise ValueError(f"sample: the factors have {width} columns, their weights the shape {s.shape}.")
+    return s
 
 
 def _blocks(V: Array) -> list[slice]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .pattern import Pattern
+from .pattern import Pattern, fitting
 from .torch_array import TorchArray
 from .torch_kinds import on
 
@@ -117,7 +117,7 @@ class TorchPattern:
         width = U.shape[1]
         if width == 0:
             return TorchArray(torch.zeros(self.size, dtype=kind, device=self.device))
-        weights = torch.ones(width, dtype=torch.float64, device=self.device) if s is None else U.like(np.asarray(s))
+        weights = torch.ones(width, dtype=torch.float64, device=self.device) if s is None else U.like(fitting(s, width))
         if self.kernels is not None and not kind.is_complex:
             return TorchArray(self.kernels.sample(U.t.contiguous(), V.t.contiguous(), weights))
         left, right = U.t.to(kind) * weights, V.t.to(kind).conj()

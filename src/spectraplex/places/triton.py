@@ -1,9 +1,10 @@
 """Fused kernels along an observed pattern, in Triton: products, samples, and a loss with one side's gradient in a pass.
 
 Written by hand because neither Torch nor cuSPARSE samples U·Vᴴ, takes the slope of a loss and multiplies with the same
-gathered rows. Rows are cut into *segments* of a few hundred entries, one program each. The sums of a long row's
-segments are folded in a fixed order, so results are the same bits on every run. Lanes beyond a rank that is no power
-of two load nothing: these kernels wait for memory, so the rank costs what it is.
+gathered rows. Rows are cut into *segments* of a few hundred entries, one program each (or one lane, where they are
+short and the block is narrow). The sums of a long row's segments are folded in a fixed order, so results are the same
+bits on every run. Lanes beyond a rank that is no power of two load nothing: these kernels wait for memory, so the rank
+costs what it is.
 """
 
 from __future__ import annotations

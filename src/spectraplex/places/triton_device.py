@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 SEGMENT = 512  # entries of a program
 BLOCK = 32_768  # rows of the gathered side that are used at a time: 32 MB at rank 256
-NARROW = 8  # columns up to which so many more rows are used at a time
+NARROW = 8  # columns up to which 32 times as many rows are used at a time: a narrow block fits the cache as it is
 SHORT, LANES = (24, 64), 128  # entries of a segment, mean and most, up to which that many are done by one program
-PLACES = 1 << 20  # sums of segments that are kept at a time: 1 GB at rank 256
+PLACES = 1 << 20  # sums of segments that are kept at a time: 1 GB at rank 256, 2 GB in double
 LARGEST = 2048  # columns that a fused pass holds
 
 
@@ -117,7 +117,7 @@ class Kernels:
         """The segments for blocks of a width: what is gathered at a time should fit the second-level cache."""
         most = NARROW if width <= NARROW else -(-width // 256) * 256
         if most not in self._cuts:
-            self._cuts[most] = Segments.of(self.pattern, BLOCK * 256 // most, PLACES * 256 // most)
+            self._cuts[most] = Segments.of(self.pattern, BLOCK * 256 // most, PLACES * 256 // max(most, 16))
         return self._cuts[most]
 
     @cached_property
