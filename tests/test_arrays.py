@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import dense
 import spectraplex as sx
 from spectraplex.places import numpy as arrays
+from spectraplex.places.here import HERE
 from spectraplex.places.pattern import Pattern
 from spectraplex.places.threads import workers
 from spectraplex.state import restore_atoms
@@ -242,7 +243,7 @@ def test_norms_of_long_columns_in_single_precision_are_summed_in_double(kind, co
     rng = np.random.default_rng(0)
     block = (rng.standard_normal((200_000, columns)) + 1.0).astype(kind)
     wide = block.astype(np.complex128 if np.dtype(kind).kind == "c" else np.float64)
-    found = arrays.norms(block)
+    found = HERE.norms(block)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, np.linalg.norm(wide, axis=0), rtol=200_000 * 2.0**-53)
 
@@ -253,6 +254,7 @@ def test_a_large_run_in_single_precision_is_taken_up_again():
     V = rng.standard_normal((200_000, 6))
     V = (V / np.linalg.norm(V, axis=0)).astype(np.float32)
     atoms = restore_atoms({"columns": V, "index": np.arange(6), "weights": np.full(6, 1 / 6)}, 200_000)
+    assert atoms.vectors.dtype == np.float32
     norms = np.linalg.norm(atoms.vectors.astype(np.float64), axis=0)
     assert abs(atoms.weights @ norms**2 - 1.0) <= 200_000 * 2.0**-52
 

@@ -18,7 +18,7 @@ from ..places.protocol import Block, Buffer, Place
 from .factors import Symmetric
 
 GONE = 4 * EPS  # weights up to here are rounding, not atoms
-SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
+_SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Atoms:
         vectors = place.from_host(vectors) if isinstance(vectors, np.ndarray) else vectors
         weights = np.ones(place.width(vectors)) if weights is None else np.asarray(weights, dtype=float)
         vectors = place.unit(vectors)
-        total = weights @ place.norms(vectors) ** 2 if place.kind(vectors) in SINGLE else weights.sum()
+        total = weights @ place.norms(vectors) ** 2 if place.kind(vectors) in _SINGLE else weights.sum()
         return cls(place.buffer(vectors), np.arange(weights.size), weights / total)
 
     def __len__(self) -> int:

@@ -149,7 +149,9 @@ class NumPyPlace:
         return cast(Array, A / numbers)
 
     def unit(self, A: Array) -> Array:
-        return arrays.unit(A)
+        if not _single(A):
+            return arrays.unit(A)
+        return np.divide(A, self.norms(A), out=np.empty_like(A), casting="same_kind")
 
     def cast(self, A: Array, dtype: Any) -> Array:
         return A.astype(dtype, copy=False)
@@ -196,12 +198,13 @@ class NumPyPlace:
         return arrays.tall_gram(A, B)
 
     def dots(self, A: Array, B: Array, weights: Array | None = None) -> Array:
+        A, B = _wide(A), _wide(B)
         if weights is not None:
             return cast(Array, weights @ (A.conj() * B).real)
         return cast(Array, np.einsum("ik,ik->k", A.conj(), B).real)
 
     def norms(self, A: Array) -> Array:
-        return arrays.norms(A)
+        return arrays.norms(_wide(A))
 
     def largest(self, A: Array) -> float:
         return float(np.abs(A).max(initial=0.0))
@@ -230,11 +233,11 @@ class NumPyPlace:
 
 def _wide(A: Array) -> Array:
     """Single precision is made double before sums."""
-    return (
-        A
-        if A.dtype.itemsize >= (16 if A.dtype.kind == "c" else 8)
-        else A.astype("c16" if A.dtype.kind == "c" else "f8")
-    )
+    return A.astype("c16" if A.dtype.kind == "c" else "f8") if _single(A) else A
+
+
+def _single(A: Array) -> bool:
+    return A.dtype.itemsize < (16 if A.dtype.kind == "c" else 8)
 
 
 HERE: Place = NumPyPlace()

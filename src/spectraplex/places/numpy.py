@@ -19,10 +19,6 @@ Array = NDArray[Any]
 #: The largest relative rounding error of one float64 operation, ×2.
 EPS = float(np.finfo(np.float64).eps)
 LOW = 1e-280  # squares below this have lost digits to underflow, or all of them
-_WIDER: dict[Any, dict[str, Any]] = {
-    np.dtype(np.float32): {"dtype": np.float64},
-    np.dtype(np.complex64): {"dtype": np.complex128},
-}
 _SHORT = 20_000  # vectors up to this length stay with NumPy
 _WAYS = 5  # ways that one compiled pass takes
 _SHARED = 4_000_000  # multiply-adds from which a dense product is shared among threads: BLAS is kept to one,
@@ -65,14 +61,14 @@ def columns(a: Array) -> Array:
 
 
 def norms(block: Array) -> Array:
-    """Euclidean norms of the columns, summed in double (numpy.linalg.norm costs more than a small product)."""
+    """Euclidean norms of the columns (a short cut past numpy.linalg.norm, which costs more than a small product)."""
     if block.shape[1] == 1:
         square = _square(block)
         if LOW < square < math.inf:
             return np.array([math.sqrt(square)])
         squares = np.array([square])
     else:
-        squares = np.einsum("ik,ik->k", block.conj(), block, **_wider(block)).real
+        squares = np.einsum("ik,ik->k", block.conj(), block).real
     if squares.size and not (squares.min() > LOW and squares.max() < np.inf):
         # the square of a number may leave the range of floating point where the number does not
         sizes = np.max(np.abs(block), axis=0, initial=0.0)
@@ -95,13 +91,7 @@ def unit(block: Array) -> Array:
 def _square(block: Array) -> float:
     """Of the norm of the only column."""
     column = block[:, 0]
-    column = column.astype(**_wider(block)) if _wider(block) else column
     return float(np.vdot(column, column).real)
-
-
-def _wider(block: Array) -> dict[str, Any]:
-    """In what the squares of an array of this machine in single precision are added up."""
-    return _WIDER.get(block.dtype, {}) if isinstance(block, np.ndarray) else {}
 
 
 def orthonormal(block: Array, basis: Array | None = None) -> Array:
