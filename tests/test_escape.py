@@ -58,7 +58,7 @@ def test_more_at_a_time_where_many_products_take_as_long_as_few():
 
 @pytest.mark.parametrize(("asked", "first"), [(None, 16), (5, 5)])
 def test_a_run_on_a_device_begins_with_more(monkeypatch, asked, first):
-    monkeypatch.setattr(escaping, "at_hand", lambda problem: True)
+    monkeypatch.setattr(escaping, "on_device", lambda place: True)
     problem, rng = sx.Problem(sx.Distance(np.diag([1.0, 0.5, 0.0])), sx.Spectrahedron(3)), np.random.default_rng(0)
     start = first_point(problem, None, rng)
     assert sx.Hybrid(block=asked).init(problem, start, rng)[1].block == first

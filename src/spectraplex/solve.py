@@ -8,6 +8,7 @@ from typing import Any
 from .checks import chance, flag, whole
 from .methods import MethodFacts, facts_of, resolve
 from .observers import Observer, Observers
+from .places.protocol import on_device
 from .places.threads import one_blas_thread
 from .problem import Problem
 from .result import Result
@@ -68,6 +69,6 @@ def solve(
 def _wants_blas_threads(problem: Problem, method: MethodFacts) -> bool:
     """Large dense matrices: whole decompositions, products with a gradient that is one, many dense measurements."""
     (m, n), facts = problem.objective.shape, problem.facts
-    if problem.place.wide and not problem.place.distant:  # small matrices of hundreds of rows are decomposed here
+    if on_device(problem.place):  # small matrices of hundreds of rows are decomposed here
         return True
     return ((method.dense or bool(facts.dense)) and m * n > 250_000) or facts.held > 2_000_000

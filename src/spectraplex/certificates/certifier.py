@@ -8,6 +8,7 @@ from typing import Any
 from ..fingerprint import data_fingerprint, stream
 from ..matrices.atoms import Atoms
 from ..places.numpy import EPS
+from ..places.protocol import on_device
 from ..places.tall import all_finite, is_array
 from ..problem import Point, Problem
 from ..rounding import of_value
@@ -77,8 +78,7 @@ class Certifier:
         certification, it is supposed to have fallen as it did the last time.
         """
         before, self._last_estimate = self._last_estimate, estimate
-        place = self.problem.place
-        if place.distant or not place.wide or not 0.0 < before < math.inf:
+        if not on_device(self.problem.place) or not 0.0 < before < math.inf:
             return estimate
         return estimate * min(estimate / before, 1.0)
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..eigen.leading import leading
 from ..matrices.atoms import Atoms
 from ..places.numpy import Array
-from ..places.protocol import Block
+from ..places.protocol import Block, on_device
 from ..problem import Point, Problem, Step
 from .columns import light
 from .oracle import base
@@ -20,9 +20,9 @@ from .oracle import base
 _EIGHTH = 8  # Krylov chains are from blocks of one in so many of the eigenvectors asked for,
 _WIDEST = 16  # and never from more
 _LINE = 16  # numbers in single precision that a cache line has
-_MOST = 128  # most at a time, where nearly all are useful,
-_MORE, _MORE_NEAR = 2, 4  # and how many times as many as before; on a device many products take as long as few,
-FIRST, _FIRST_NEAR = 4, 16  # and how many are asked for at first, there the latter
+FEWEST, _FIRST = 4, 16  # asked for at first; the latter on a device, where many products take as long as few
+_MORE, _MORE_THERE = 2, 4  # how many times as many are asked for next where nearly all were useful,
+_MOST = 128  # and most at a time
 _TRIMMED = 4  # at most one in so many of the useful ones is left for later
 
 
@@ -100,21 +100,16 @@ def _whole_lines(useful: Array, rank: int) -> Array:
 def first_block(problem: Problem, asked: int | None) -> int:
     """How many eigenvectors the first escape asks for."""
     if asked is None:
-        asked = _FIRST_NEAR if at_hand(problem) else FIRST
+        asked = _FIRST if on_device(problem.place) else FEWEST
     return max(2, asked)
-
-
-def at_hand(problem: Problem) -> bool:
-    """Whether the data are on a device at hand: many products there take little more time than one."""
-    return problem.place.wide and not problem.place.distant
 
 
 def _block(problem: Problem, useful: Array, rank: int) -> int:
     """How many eigenvectors the next escape asks for: some more than were useful, many where almost all were."""
     if useful.mean() > 0.7:
-        more = _MORE_NEAR if at_hand(problem) else _MORE
-        return int(min(max(4, 1.5 * rank, more * useful.sum()), _MOST))
-    return int(max(4, 1.5 * useful.sum()))
+        more = _MORE_THERE if on_device(problem.place) else _MORE
+        return int(min(max(FEWEST, 1.5 * rank, more * useful.sum()), _MOST))
+    return int(max(FEWEST, 1.5 * useful.sum()))
 
 
 def _mean_curvature(problem: Problem, old: Atoms, V: Block, weights: Array, bend: float) -> float:

@@ -30,11 +30,11 @@ from ..domains.protocol import Projecting
 from ..losses.curves import NotFinite
 from ..matrices.atoms import Atoms
 from ..places.numpy import EPS, Array
-from ..places.protocol import Block
+from ..places.protocol import Block, on_device
 from ..problem import Point, Problem, Step
 from .columns import compress, shed
 from .descent import Descent, descend
-from .escape import Way, at_hand, escape, first_block
+from .escape import Way, escape, first_block
 from .oracle import base, begin
 from .projected import PGMemory, ProjectedGradient, TooLarge
 
@@ -267,7 +267,7 @@ def _single(problem: Problem, point: Point, gap: float) -> bool:
 
 def _many(problem: Problem, atoms: Atoms) -> bool:
     """Whether atoms are kept in single precision: so many, on a device, that they are most of what is read."""
-    return at_hand(problem) and len(atoms) * problem.domain.dimension > _TALL
+    return on_device(problem.place) and len(atoms) * problem.domain.dimension > _TALL
 
 
 def _projects(problem: Problem) -> bool:

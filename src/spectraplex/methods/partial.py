@@ -16,7 +16,7 @@ from ..matrices.lifted import Lifted
 from ..matrices.operators import Operator
 from ..places.here import HERE
 from ..places.numpy import Array
-from ..places.protocol import Block, Place
+from ..places.protocol import Block, Place, on_device
 
 _FIRST = 12  # pairs that are looked at first
 _WIDE = 32  # the same at a place where as many products cost little more than one: no rough look before them
@@ -54,7 +54,7 @@ def project_leading(
         each: Array = np.where(weighty, full, np.maximum(full, 0.5 * (threshold - values)))
         return each
 
-    wide = place.wide and not place.distant
+    wide = on_device(place)
     count = max(min(_WIDE, most) if wide else _FIRST, place.width(start) + 3)
     if count <= most and not wide:  # a rough look first: does it pay at all?
         rough = leading(

@@ -24,7 +24,7 @@ from ..losses.curves import NotFinite
 from ..matrices.factors import Factors
 from ..matrices.operators import Operator, Sum
 from ..places.numpy import EPS, Array, dagger, inner
-from ..places.protocol import Block, Place
+from ..places.protocol import Block, Place, on_device
 from ..problem import Point, Problem, Step
 from .partial import project_leading
 from .step_constant import Triple, curvature, larger, low_rank
@@ -176,7 +176,7 @@ class ProjectedGradient:
     ) -> tuple[Factors, float]:
         (m, n), place = domain.shape, problem.place
         # with a sparse objective nothing large and dense is formed
-        near = place.wide and not place.distant  # a device, where large decompositions are quick
+        near = on_device(place)  # where large decompositions are quick
         most_entries = _TINY if problem.facts.dense is False else _DEVICE if near else _DENSE
         affordable, products = m * n <= most_entries, 0.0
         if self.partial and not (affordable and min(m, n) <= _SMALL):

@@ -124,9 +124,7 @@ class Passes:
         self, r: Any, factor: float, S: Any, slots: list[int], c: Array, g: Any, Y: Any, free: int, ahead: Any
     ) -> Array:
         asked, grid, sums = self._asked(g, slots, 3, c, factor)
-        _forth[(grid,)](
-            r, S, asked, g, Y, S[free], ahead, sums, g.numel(), S.stride(0), len(slots), _BLOCK, _STEPS
-        )  # fmt: skip
+        _forth[(grid,)](r, S, asked, g, Y, S[free], ahead, sums, g.numel(), S.stride(0), len(slots), _BLOCK, _STEPS)
         return np.asarray(sums.sum(0).cpu().numpy())
 
     def turn(

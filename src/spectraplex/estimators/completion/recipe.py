@@ -16,7 +16,7 @@ from ...domains.sets import NuclearBall
 from ...hooks import Solver
 from ...losses import Huber, Logistic, Loss, Squared
 from ...matrices.factors import Rectangular
-from ...methods.escape import FIRST
+from ...methods.escape import FEWEST
 from ...methods.hybrid import Hybrid
 from ...objectives import Objective
 from ...objectives.implicit import Implicit
@@ -243,7 +243,7 @@ def _method(objective: Table, start: Rectangular | None, certify: bool, stop: St
     asked: dict[str, Any] = dict(polish=_POLISH, growing=_GROWING) if rough else {}
     if rough and certify and start is not None:
         asked |= dict(growing=_ENDING[0], fading=_ENDING[1])
-    return Hybrid(block=max(FIRST, wide), share=_ROUGH, balance=certify, **asked)
+    return Hybrid(block=max(FEWEST, wide), share=_ROUGH, balance=certify, **asked)
 
 
 def _verifiable(certificate: Certificate) -> bool:

@@ -13,7 +13,7 @@ from ...certificates.certificate import Certificate
 from ...domains.sets import NuclearBall
 from ...hooks import Solver
 from ...matrices.factors import Rectangular
-from ...methods.escape import FIRST
+from ...methods.escape import FEWEST
 from ...methods.hybrid import Hybrid
 from ...objectives.all_cells import AllCells
 from ...observers import Observer
@@ -86,7 +86,7 @@ def solved(
 ) -> Solution:
     """Minimise over the ball; what is certified can be verified from the factors alone, as ``status`` says."""
     problem = Problem(objective, NuclearBall(objective.shape, radius))
-    few = max(FIRST, min(min(objective.shape) // 4, _FIRST))
+    few = max(FEWEST, min(min(objective.shape) // 4, _FIRST))
     method = Hybrid(block=few, share=_ROUGH, balance=certify)
     asked: Any = dict(stop=stop, observers=observers, start=start, seed=seed, certify=certify)
     result = solver(problem, method=method, **asked)
