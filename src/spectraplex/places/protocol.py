@@ -190,7 +190,7 @@ class Place(Protocol):
         ...
 
     def dots(self, A: Block, B: Block, weights: Array | None = None) -> Array:
-        """Re aₖᴴbₖ of the columns, the rows weighted, summed in double."""
+        """Re aₖᴴbₖ of the columns, the rows weighted."""
         ...
 
     def norms(self, A: Block) -> Array:

@@ -88,12 +88,12 @@ class PlaceTester(Tester):
 
         double = np.finfo(np.float64).eps * 64.0 * d
         exact = [each.astype(wide) for each in host]
-        # summed in double, whatever it is
+        # Gram matrices and norms are summed in double, whatever it is
         self.same("gram", place.gram(A, B), dagger(exact[0]) @ exact[1], double)
         dots, each = np.sum(exact[0].conj() * exact[1], axis=0).real, self.rng.uniform(0.5, 2.0, d)
-        self.same("dots", place.dots(A, B), dots, double * d)
+        self.same("dots", place.dots(A, B), dots, max(eps, double) * d)
         weighed = each @ (exact[0].conj() * exact[1]).real
-        self.same("dots", place.dots(A, B, each), weighed, double * d)
+        self.same("dots", place.dots(A, B, each), weighed, max(eps, double) * d)
         self.same("norms", place.norms(A), np.linalg.norm(exact[0], axis=0), double)
         self.same("largest", place.largest(A), np.abs(host[0]).max(), eps)
         self.same("row", place.row(A, 2), host[0][2], 0.0)
